@@ -1,6 +1,8 @@
 # The front door. Every target first installs what it needs (scripts/setup); behind it is Meson.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+# Cycles of chaos for each policy, from SEED on.
+CYCLES ?= 50
 # Worlds of the live half: so many, from this one on.
 SEEDS ?= 10000
 SEED ?= 1
@@ -21,7 +23,8 @@ all:
 	@ninja -C build product
 
 demo: all
-	@build/ballast compare --jobs 500k
+	@build/ballast compare --jobs 500k --policy least_conn --policy jiq:else=hold --policy jiq \
+	    --policy pod:d=2 --policy round-robin --policy random
 
 # Eleven minutes of an invented shop: which policy it wants, and how many servers.
 demo-replay: all
@@ -29,13 +32,22 @@ demo-replay: all
 	@build/make_log --lines=100000 --servers=20 --load=0.5 >build/access.log
 	@build/ballast replay build/access.log --target p99=2s
 
-# Real nginx, stations, servers and HAProxy, beside what the lab says of them (less than two minutes).
+# Real nginx, stations, servers and HAProxy, compared with the simulator (less than two minutes).
 .PHONY: demo-live
 demo-live:
 	@$(SETUP) build nginx live
 	@scripts/configure build -Dnginx=true
 	@ninja --quiet -C build product nginx-module
 	@build/ballast live examples/live/demo.yaml --again --db build/demo-live.db
+
+# Four hosts in network namespaces, a partition, a killed dispatcher and a rolling deploy (less than three
+# minutes, needs root).
+.PHONY: demo-hosts
+demo-hosts:
+	@$(SETUP) build nginx live
+	@scripts/configure build -Dnginx=true
+	@ninja --quiet -C build product nginx-module
+	@build/ballast live examples/live/hosts.yaml --again --db build/demo-hosts.db
 
 # The module for nginx, build/nginx/ngx_http_ballast_module.so.
 nginx:
@@ -47,16 +59,31 @@ install-nginx: nginx
 	@PREFIX='$(if $(filter file,$(origin PREFIX)),,$(abspath $(PREFIX)))' \
 	    nginx/install build/nginx/ngx_http_ballast_module.so
 
+# The same code in a browser: build/playground/index.html, for any static web server or as a file.
+.PHONY: playground
+playground:
+	@$(SETUP) build playground
+	@scripts/configure build
+	@ninja -C build playground
+	@echo 'built: build/playground/index.html'
+
 test:
-	@$(SETUP) build test nginx
+	@$(SETUP) build test nginx playground
 	@scripts/test
 
-bench:
+# Tests that start processes, again and again on a busy machine. ROUNDS=5 TESTS='smoke hold' is a quick look.
+.PHONY: test-load
+ROUNDS ?= 20
+TESTS ?=
+test-load:
 	@$(SETUP) build test nginx
+	@scripts/test-load $(ROUNDS) $(TESTS)
+
+bench:
+	@$(SETUP) build test nginx playground
 	@scripts/configure build -Dtests=true
 	@meson test -C build --benchmark --verbose
 
-# The module for nginx beside nginx's own ways to choose a server.
 .PHONY: growth
 # The tables of docs/speed.md (minutes).
 growth:
@@ -77,8 +104,11 @@ bench-live:
 	@bench/nginx build/bench/bench-nginx_ends build/nginx/ngx_http_ballast_module.so servers=16 rounds=1200
 	@bench/nginx build/bench/bench-nginx_ends build/nginx/ngx_http_ballast_module.so servers=1000 rounds=420
 	@bench/status build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+	@bench/hops build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
+	@bench/reload build/ballast build/nginx/ngx_http_ballast_module.so
+	@bench/stations build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
-# More policies before real servers, for longer: the file says how other fleets are measured.
+# More policies on real servers, for longer: the file says how other fleets are measured.
 .PHONY: live-lab
 live-lab:
 	@$(SETUP) build nginx live
@@ -86,8 +116,8 @@ live-lab:
 	@ninja --quiet -C build product nginx-module
 	@build/ballast live examples/live/lab.yaml --again --db build/live-lab.db
 
-# Apps that rest and wake under tabs, beside what the lab says of them and beside a windowed rule. POWER is
-# what bench/live_power is asked besides: POWER='--rounds 1 --seconds 20' is a quick look.
+# Apps that are stopped and started by tabs, compared with the simulator and with a windowed rule. POWER is
+# passed on to bench/live_power: POWER='--rounds 1 --seconds 20' is a quick look.
 .PHONY: live-power
 live-power:
 	@$(SETUP) build test nginx live
@@ -99,7 +129,7 @@ live-power:
 	@build/bench/bench-power_figure build/power-step.svg '12 servers=build/power-step.csv'
 	@echo 'drawn: build/power-step.svg'
 
-# What the twin predicts of policies beside what they do then; bench/twin tells what can be asked.
+# What the twin predicts of policies, compared with what they do then; bench/twin says what it takes.
 .PHONY: bench-twin
 bench-twin:
 	@$(SETUP) build test nginx live
@@ -121,8 +151,14 @@ install-python:
 	@meson install -C build --no-rebuild --tags python
 
 lint:
-	@$(SETUP) build test nginx lint
+	@$(SETUP) build test nginx playground lint
 	@scripts/lint
+
+# The pages as a site with a search field, build/site/index.html; the links are checked.
+.PHONY: docs
+docs: playground
+	@$(SETUP) docs
+	@scripts/docs
 
 format:
 	@$(SETUP) lint
@@ -133,6 +169,15 @@ short-memory:
 	@scripts/configure build -Dtests=true
 	@ninja -C build
 	@build/tests/cross-short_memory build/ballast build/tests/fail_allocation.so --all
+
+# Random faults of fleets over hosts, CYCLES of each policy from SEED on (15 seconds each, needs root).
+.PHONY: chaos
+chaos:
+	@$(SETUP) build test nginx live
+	@scripts/configure build -Dtests=true
+	@ninja --quiet -C build
+	@build/tests/live-chaos build/ballast build/nginx/ngx_http_ballast_module.so --seed $(SEED) \
+		--cycles $(CYCLES)
 
 world:
 	@$(SETUP) build test
@@ -166,20 +211,24 @@ clean:
 
 help:
 	@echo 'make                  build the programs, build/ballast and build/ballastd, and the libraries'
-	@echo 'make demo             build and compare every policy on one fleet (seconds)'
+	@echo 'make demo             build and compare six policies on one fleet (seconds)'
 	@echo 'make demo-replay      make an access log of an invented shop and replay it (seconds)'
-	@echo 'make demo-live        policies before real servers beside the lab, nginx and HAProxy (90 seconds)'
+	@echo 'make demo-live        measure policies on real servers and compare with the lab (2 minutes)'
 	@echo 'make nginx            build the module for nginx, build/nginx/ngx_http_ballast_module.so'
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
+	@echo 'make playground       the same code as a page for browsers, build/playground/index.html'
 	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
+	@echo 'make test-load        run tests with processes ROUNDS times on a busy machine (hours)'
 	@echo 'make bench            measure the speed of the engines'
-	@echo 'make live-power       real apps that rest and wake, beside the lab and a windowed rule (half an hour)'
-	@echo 'make live-lab         policies before real servers, beside what the lab says of them (20 minutes)'
-	@echo 'make bench-twin       what the twin predicts of policies, beside what they do then (minutes)'
+	@echo 'make demo-hosts       four hosts: a partition, a killed dispatcher, a deploy (root; three minutes)'
+	@echo 'make live-power       stop and start real apps, compare with lab and windowed rule (half an hour)'
+	@echo 'make live-lab         more policies on real servers, compared with the simulator (20 minutes)'
+	@echo 'make bench-twin       what the twin predicts of policies, compared with what they do then (minutes)'
 	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
-	@echo 'make bench-live       measure what the module costs inside nginx, beside what nginx offers (minutes)'
+	@echo 'make bench-live       measure what the module costs inside nginx, compared with nginx (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
+	@echo 'make docs             build the documentation as a site, build/site, and check its links'
 	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual page, scripts'
 	@echo 'make format           lay out all sources as .clang-format says'
 	@echo 'make golden           make what is printed now the expected output of tests/cli and tests/golden'
@@ -187,6 +236,7 @@ help:
 	@echo 'make short-memory     let every single allocation fail, one at a time (half an hour)'
 	@echo 'make mutate           make the mistakes of tests/mutants.txt and say which test finds each (minutes)'
 	@echo 'make keeper-kills     kill ballastd KILLS (now $(KILLS)) times and look for its apps (minutes)'
+	@echo 'make chaos            CYCLES (now $(CYCLES)) of random faults over hosts (root; a minute each)'
 	@echo 'make world            SEEDS (now $(SEEDS)) simulated worlds of the live half'
 	@echo 'make clean            remove everything that was built'
 	@echo 'Each installs the Debian packages it misses; with SETUP=true nothing is installed.'

@@ -7,7 +7,7 @@ enum { SERVERS = 1000, ARRIVALS = 900 };
 static uint32_t queue[SERVERS];
 
 /* bal_rng_below() without a call, for which the state would have to leave its registers. */
-static inline uint32_t below(struct bal_rng *rng, uint32_t n) {
+static inline uint32_t draw_below(struct bal_rng *rng, uint32_t n) {
     uint64_t product = (bal_rng_next(rng) >> 32) * n;
     if (__builtin_expect((uint32_t)product < n, 0)) {
         const uint32_t threshold = (uint32_t)(-n) % n;
@@ -17,14 +17,14 @@ static inline uint32_t below(struct bal_rng *rng, uint32_t n) {
     return (uint32_t)(product >> 32);
 }
 
-static inline uint32_t arrive(struct bal_rng *rng) {
-    const uint32_t a = below(rng, SERVERS), b = below(rng, SERVERS);
+static inline uint32_t add_arrival(struct bal_rng *rng) {
+    const uint32_t a = draw_below(rng, SERVERS), b = draw_below(rng, SERVERS);
     queue[queue[b] < queue[a] ? b : a]++;
     return 1;
 }
 
 /* Returns whether there was a job. */
-static inline uint32_t complete(uint32_t server) {
+static inline uint32_t complete_job(uint32_t server) {
     const uint32_t length = queue[server], done = length > 0;
     queue[server] = length - done;
     return done;
@@ -39,9 +39,9 @@ double bare_speed(uint64_t events) {
     while (done < events) {
         const double which = bal_rng_uniform(&rng) * (lambda + SERVERS);
         if (which < lambda)
-            done += arrive(&rng);
+            done += add_arrival(&rng);
         else
-            done += complete((uint32_t)(which - lambda));
+            done += complete_job((uint32_t)(which - lambda));
     }
     return (double)done / (processor_time() - start);
 }
@@ -52,11 +52,11 @@ double bare_whole_speed(uint64_t events) {
     uint64_t done = 0;
     const double start = processor_time();
     while (done < events) {
-        const uint32_t which = below(&rng, ARRIVALS + SERVERS);
+        const uint32_t which = draw_below(&rng, ARRIVALS + SERVERS);
         if (which < ARRIVALS)
-            done += arrive(&rng);
+            done += add_arrival(&rng);
         else
-            done += complete(which - ARRIVALS);
+            done += complete_job(which - ARRIVALS);
     }
     return (double)done / (processor_time() - start);
 }

@@ -27,7 +27,7 @@ static double variance(const double *value) {
 }
 
 /* The part of the noise, from what was counted and from the differences to what was drawn. */
-static double part(const double *counted, const double *difference) {
+static double noise_fraction(const double *counted, const double *difference) {
     return variance(difference) / (variance(counted) + variance(difference));
 }
 
@@ -39,8 +39,8 @@ int main(void) {
         struct bal_policy_spec policy;
         struct bal_error err = {0};
         if (bal_servers_parse(rows[i].servers, &model.servers, &err) ||
-            bal_law_parse("exp", &model.size, &err) || bal_policy_parse(rows[i].policy, &policy, &err))
-            fail(err.text);
+            bal_dist_parse("exp", &model.size, &err) || bal_policy_parse(rows[i].policy, &policy, &err))
+            die(err.text);
         const double rate = bal_model_arrival_rate(&model) + bal_servers_capacity(&model.servers);
         double mean[2][PAIRS], p99[2][PAIRS];
         for (int r = 0; r < PAIRS; r++)
@@ -53,12 +53,12 @@ int main(void) {
                                             MARKOV};
                 static struct bal_trial trial;
                 if (bal_simulate(&model, &policy, &run, &trial, &err))
-                    fail(err.text);
+                    die(err.text);
                 mean[timed][r] = trial.metric[BAL_RESPONSE_MEAN] - (timed ? mean[0][r] : 0);
                 p99[timed][r] = trial.metric[BAL_RESPONSE_P99] - (timed ? p99[0][r] : 0);
             }
         printf("%-8s %-8s %-5g %54.3f %9.3f\n", rows[i].servers, rows[i].policy, rows[i].load,
-               part(mean[0], mean[1]), part(p99[0], p99[1]));
+               noise_fraction(mean[0], mean[1]), noise_fraction(p99[0], p99[1]));
         fflush(stdout);
     }
     return 0;

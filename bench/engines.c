@@ -53,7 +53,7 @@ static const struct row rows[] = {
      .placement = "hosts(1)", .wanted = 0.33},
 };
 
-static void measure(const struct row *row) {
+static void print_measured_row(const struct row *row) {
     double fastest;
     const double ratio = ratio_of(row, &fastest);
     printf("%-32s %-22s %6.1f M/s  %5.2f of the bare loop", row->what, row->policy, fastest / 1e6, ratio);
@@ -67,7 +67,7 @@ static void measure(const struct row *row) {
 static double peak_bytes(void) {
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) != 0)
-        fail("cannot tell the memory in use");
+        die("cannot tell the memory in use");
     return (double)usage.ru_maxrss * 1024;
 }
 
@@ -91,7 +91,7 @@ static void measure_memory(void) {
     }
     int status;
     if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-        fail("the run with a million servers failed");
+        die("the run with a million servers failed");
 }
 
 /* Many short trials, as a sweep has them. */
@@ -105,17 +105,17 @@ static void measure_trials(void) {
         speed_of(&brief, TRIALS);
         took[i] = (processor_time() - start) / TRIALS * 1e3;
     }
-    const double middle = middle_of(took, ROUNDS);
+    const double middle = median_of(took, ROUNDS);
     printf("%-32s %-22s %6.3f ms  (wanted at most 0.15: %s)\n", "a trial of 100 jobs of 10 000", "pod:d=2",
            middle, middle <= 0.15 ? "met" : "NOT MET");
     fflush(stdout);
 }
 
-static void show_bare(const char *what, double (*speed)(uint64_t)) {
+static void print_bare(const char *what, double (*speed)(uint64_t)) {
     double speeds[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
         speeds[i] = speed(8000000);
-    printf("%-32s %-22s %6.1f M/s\n", what, "pod:d=2, counts only", middle_of(speeds, ROUNDS) / 1e6);
+    printf("%-32s %-22s %6.1f M/s\n", what, "pod:d=2, counts only", median_of(speeds, ROUNDS) / 1e6);
     fflush(stdout);
 }
 
@@ -125,11 +125,11 @@ int main(int argc, char **argv) {
     if (!*part) {
         measure_memory();
         measure_trials();
-        show_bare("bare loop, rates whole numbers", bare_whole_speed);
+        print_bare("bare loop, rates whole numbers", bare_whole_speed);
     }
-    show_bare("bare loop", bare_speed);
+    print_bare("bare loop", bare_speed);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(rows[i].what, part))
-            measure(&rows[i]);
+            print_measured_row(&rows[i]);
     return 0;
 }

@@ -8,14 +8,14 @@
 #include <string.h>
 #include <time.h>
 
-static void show(const char *what, struct row row) {
+static void print_row(const char *what, struct row row) {
     double fastest;
     const double ratio = ratio_of(&row, &fastest);
     printf("| %s | %s | %.1f | %.0f | %.2f |\n", what, row.policy, fastest / 1e6, 1e9 / fastest, ratio);
     fflush(stdout);
 }
 
-static void head(const char *what) {
+static void print_head(const char *what) {
     printf("\n| %s | policy | M events/s | ns an event | of the bare loop |\n|---|---|---|---|---|\n", what);
 }
 
@@ -32,50 +32,51 @@ static double jobs_for(const char *servers, enum bal_engine engine) {
 static void by_servers(enum bal_engine engine, const char *name) {
     char text[64];
     snprintf(text, sizeof text, "servers, engine %s", name);
-    head(text);
+    print_head(text);
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
         for (size_t i = 0; i < sizeof fleets / sizeof *fleets; i++)
-            show(fleets[i], (struct row){.servers = fleets[i],
-                                         .service = "exp",
-                                         .policy = policies[p],
-                                         .load = 0.9,
-                                         .jobs = jobs_for(fleets[i], engine),
-                                         .engine = engine});
+            print_row(fleets[i], (struct row){.servers = fleets[i],
+                                              .service = "exp",
+                                              .policy = policies[p],
+                                              .load = 0.9,
+                                              .jobs = jobs_for(fleets[i], engine),
+                                              .engine = engine});
 }
 
 static void by_load(void) {
     static const double loads[] = {0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99};
-    head("load, 1000 servers");
+    print_head("load, 1000 servers");
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
         char text[64];
         snprintf(text, sizeof text, "%g, %s", loads[i], loads[i] < 0.05 ? "event" : "markov");
-        show(text,
-             (struct row){
-                 .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = loads[i], .jobs = 1e6});
+        print_row(
+            text,
+            (struct row){
+                .servers = "1000", .service = "exp", .policy = "pod:d=2", .load = loads[i], .jobs = 1e6});
     }
 }
 
 static void by_choices(void) {
     static const char *const choices[] = {"pod:d=1", "pod:d=2", "pod:d=4", "pod:d=8", "pod:d=16"};
-    head("choices, 1000 servers");
+    print_head("choices, 1000 servers");
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        show(choices[i] + 4,
-             (struct row){
-                 .servers = "1000", .service = "exp", .policy = choices[i], .load = 0.9, .jobs = 1e6});
+        print_row(choices[i] + 4,
+                  (struct row){
+                      .servers = "1000", .service = "exp", .policy = choices[i], .load = 0.9, .jobs = 1e6});
 }
 
 static void by_tasks(void) {
     static const uint32_t tasks[] = {1, 2, 10, 100};
-    head("tasks of a job, 1000 servers");
+    print_head("tasks of a job, 1000 servers");
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         char text[64];
         snprintf(text, sizeof text, "%u", tasks[i]);
-        show(text, (struct row){.servers = "1000",
-                                .service = "exp",
-                                .policy = "pod:d=2,pertask=1",
-                                .load = 0.9,
-                                .jobs = 1e6,
-                                .tasks = tasks[i]});
+        print_row(text, (struct row){.servers = "1000",
+                                     .service = "exp",
+                                     .policy = "pod:d=2,pertask=1",
+                                     .load = 0.9,
+                                     .jobs = 1e6,
+                                     .tasks = tasks[i]});
     }
 }
 
@@ -87,7 +88,7 @@ static void *run_thread(void *unused) {
     return NULL;
 }
 
-static double wall(void) {
+static double wall_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -101,15 +102,15 @@ static void by_threads(void) {
         double speeds[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
             pthread_t thread[MOST];
-            const double start = wall();
+            const double start = wall_seconds();
             for (int i = 0; i < threads; i++)
                 if (pthread_create(&thread[i], NULL, run_thread, NULL) != 0)
-                    fail("no thread");
+                    die("no thread");
             for (int i = 0; i < threads; i++)
                 pthread_join(thread[i], NULL);
-            speeds[round] = threads * 8e6 / (wall() - start);
+            speeds[round] = threads * 8e6 / (wall_seconds() - start);
         }
-        printf("| %d | %.1f |\n", threads, middle_of(speeds, ROUNDS) / 1e6);
+        printf("| %d | %.1f |\n", threads, median_of(speeds, ROUNDS) / 1e6);
         fflush(stdout);
     }
 }
@@ -126,11 +127,11 @@ static int run_once(const char *engine, const char *policy, const char *servers)
     return 0;
 }
 
-static void show_bare(void) {
+static void print_bare(void) {
     double bare[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
         bare[i] = bare_speed(8000000);
-    printf("The bare loop: %.1f M events/s.\n", middle_of(bare, ROUNDS) / 1e6);
+    printf("The bare loop: %.1f M events/s.\n", median_of(bare, ROUNDS) / 1e6);
 }
 
 static void by_servers_markov(void) {
@@ -144,7 +145,7 @@ static void by_servers_event(void) {
 static const struct {
     const char *name;
     void (*print)(void);
-} tables[] = {{"bare", show_bare},    {"markov", by_servers_markov}, {"event", by_servers_event},
+} tables[] = {{"bare", print_bare},   {"markov", by_servers_markov}, {"event", by_servers_event},
               {"load", by_load},      {"choices", by_choices},       {"tasks", by_tasks},
               {"threads", by_threads}};
 
@@ -159,6 +160,6 @@ int main(int argc, char **argv) {
             any = true;
         }
     if (!any)
-        fail("there is no such table; there are bare, markov, event, load, choices, tasks and threads");
+        die("there is no such table; there are bare, markov, event, load, choices, tasks and threads");
     return 0;
 }

@@ -28,7 +28,7 @@ struct row {
     const char *format; /* NULL: found from the lines */
 };
 
-static void fail(const char *what) {
+static void die(const char *what) {
     fprintf(stderr, "bench: %s\n", what);
     exit(1);
 }
@@ -97,23 +97,23 @@ static const struct row rows[] = {
     {"csv", "arrival,client,path,status,duration_s\n", print_csv, NULL, 0, NULL},
 };
 
-static void pack(FILE *from, const char *path) {
+static void write_gzip(FILE *from, const char *path) {
     gzFile to = gzopen(path, "wb6");
     char block[65536];
     size_t count;
     rewind(from);
     while (to && (count = fread(block, 1, sizeof block, from)) > 0)
         if (gzwrite(to, block, (unsigned)count) != (int)count)
-            fail("the log cannot be compressed");
+            die("the log cannot be compressed");
     if (!to || gzclose(to) != Z_OK)
-        fail("the log cannot be compressed");
+        die("the log cannot be compressed");
 }
 
 /* Writes the log; returns its bytes. */
 static double write_log(const struct row *row, const char *path) {
     FILE *out = row->packed ? tmpfile() : fopen(path, "wb");
     if (!out)
-        fail("no temporary file");
+        die("no temporary file");
     fputs(row->head, out);
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
@@ -124,13 +124,13 @@ static double write_log(const struct row *row, const char *path) {
     }
     const double bytes = (double)ftell(out);
     if (row->packed)
-        pack(out, path);
+        write_gzip(out, path);
     if (ferror(out) || fclose(out))
-        fail("the log cannot be written");
+        die("the log cannot be written");
     return bytes;
 }
 
-static double speed(const struct row *row, const char *path) {
+static double reading_speed(const struct row *row, const char *path) {
     const struct bal_log_options options = {.format = row->format, .high_pattern = row->high};
     struct bal_trace *trace;
     struct bal_log_summary summary;
@@ -138,10 +138,10 @@ static double speed(const struct row *row, const char *path) {
     const double start = processor_time();
     if (bal_trace_new(NULL, &trace, &err) || bal_log_read(&path, 1, &options, trace, &summary, &err) ||
         bal_trace_finish(trace, NULL, &err))
-        fail(err.text);
+        die(err.text);
     const double seconds = processor_time() - start;
     if (summary.jobs != LINES)
-        fail("not every line gives a job");
+        die("not every line gives a job");
     bal_log_summary_fini(&summary);
     bal_trace_free(trace);
     return LINES / seconds;
@@ -152,26 +152,26 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double middle_of(double *values) {
+static double median_of(double *values) {
     qsort(values, ROUNDS, sizeof *values, by_value);
     return values[ROUNDS / 2];
 }
 
-static void measure(const struct row *row, const char *path) {
+static void measure_format(const struct row *row, const char *path) {
     const double bytes = write_log(row, path);
     double lines[ROUNDS], ratio[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         double counted;
-        const double seconds = skim(path, &counted);
+        const double seconds = scan_lines(path, &counted);
         if (seconds < 0)
-            fail("the log cannot be read");
-        lines[i] = speed(row, path);
+            die("the log cannot be read");
+        lines[i] = reading_speed(row, path);
         ratio[i] = lines[i] * seconds / LINES;
     }
-    const double middle = middle_of(lines);
+    const double middle = median_of(lines);
     printf("%-34s %6.2f M lines/s %6.0f MB/s", row->what, middle / 1e6, middle * bytes / LINES / 1e6);
     if (!row->packed)
-        printf("  %.3f of counting lines", middle_of(ratio));
+        printf("  %.3f of counting lines", median_of(ratio));
     if (row->print == print_nginx && !row->packed && !row->high)
         printf("  (wanted %.0f M: %s)", WANTED / 1e6, middle >= WANTED ? "met" : "not met");
     putchar('\n');
@@ -181,9 +181,9 @@ static void measure(const struct row *row, const char *path) {
 int main(void) {
     char *path = temporary_file();
     if (!path)
-        fail("no temporary file");
+        die("no temporary file");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        measure(&rows[i], path);
+        measure_format(&rows[i], path);
     unlink(path);
     free(path);
     return 0;

@@ -6,30 +6,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-_Noreturn void fail(const char *what) {
+_Noreturn void die(const char *what) {
     fprintf(stderr, "bench: %s\n", what);
     exit(1);
 }
 
 /* A trace of such jobs as the model draws, the unit of time being a second. */
-static struct bal_trace *record(const struct bal_model *model, uint64_t jobs) {
+static struct bal_trace *record_trace(const struct bal_model *model, uint64_t jobs) {
     struct bal_trace *trace;
     struct bal_error err;
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     if (bal_trace_new(NULL, &trace, &err))
-        fail(err.text);
+        die(err.text);
     const double gap = 1e9 / bal_model_arrival_rate(model);
     double now = 0;
     for (uint64_t i = 0; i < jobs; i++) {
         now += bal_rng_exp(&rng) * gap;
         const struct bal_trace_job job = {.time = (int64_t)now,
-                                          .size = 1 + (int64_t)(bal_law_sample(&model->size, &rng) * 1e9)};
+                                          .size = 1 + (int64_t)(bal_dist_sample(&model->size, &rng) * 1e9)};
         if (bal_trace_add(trace, &job, &err))
-            fail(err.text);
+            die(err.text);
     }
     if (bal_trace_finish(trace, NULL, &err))
-        fail(err.text);
+        die(err.text);
     return trace;
 }
 
@@ -42,17 +42,17 @@ double speed_of(const struct row *row, unsigned trials) {
     struct bal_policy_spec policy;
     struct bal_error err;
     if (bal_servers_parse(row->servers, &model.servers, &err) ||
-        bal_law_parse(row->service, &model.size, &err) || bal_scheme_parse(row->policy, &policy, &err) ||
+        bal_dist_parse(row->service, &model.size, &err) || bal_scheme_parse(row->policy, &policy, &err) ||
         bal_batch_parse("poisson", &model.batch, &err))
-        fail(err.text);
+        die(err.text);
     if ((row->steal && bal_steal_parse(row->steal, &model.steal, &err)) ||
         (row->placement && bal_placement_parse(row->placement, &model.placement, &err)))
-        fail(err.text);
+        die(err.text);
     model.network.dispatchers.count = row->dispatchers;
-    if (row->dispatchers && bal_law_parse("exp(0.1)", &model.network.delay, &err))
-        fail(err.text);
+    if (row->dispatchers && bal_dist_parse("exp(0.1)", &model.network.delay, &err))
+        die(err.text);
     model.clock = row->slotted ? BAL_CLOCK_SLOTTED : BAL_CLOCK_CONTINUOUS;
-    struct bal_trace *trace = row->recorded ? record(&model, (uint64_t)row->jobs) : NULL;
+    struct bal_trace *trace = row->recorded ? record_trace(&model, (uint64_t)row->jobs) : NULL;
     struct bal_run run = {.seed = 1,
                           .time = trace          ? bal_trace_info(trace)->span
                                   : row->slotted ? row->jobs
@@ -62,13 +62,13 @@ double speed_of(const struct row *row, unsigned trials) {
                           .trace = trace};
     struct bal_trial *trial = calloc(1, sizeof *trial);
     if (!trial)
-        fail("no memory");
+        die("no memory");
     double units = 0;
     const double start = processor_time();
     for (unsigned i = 0; i < trials; i++) {
         run.replication = i;
         if (bal_simulate(&model, &policy, &run, trial, &err))
-            fail(err.text);
+            die(err.text);
         units += row->slotted ? row->jobs * bal_servers_count(&model.servers) : (double)trial->events;
     }
     const double seconds = processor_time() - start;
@@ -82,7 +82,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double middle_of(double *values, int count) {
+double median_of(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, by_value);
     return values[count / 2];
 }
@@ -96,5 +96,5 @@ double ratio_of(const struct row *row, double *fastest) {
         ratio[i] = ours / bare;
         *fastest = ours > *fastest ? ours : *fastest;
     }
-    return middle_of(ratio, ROUNDS);
+    return median_of(ratio, ROUNDS);
 }

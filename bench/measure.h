@@ -26,7 +26,7 @@ struct row {
 
 enum { ROUNDS = 7 };
 
-_Noreturn void fail(const char *what);
+_Noreturn void die(const char *what);
 
 /* Events (server-slots in slotted time) per second of processor time, in `trials` runs one after another. */
 double speed_of(const struct row *row, unsigned trials);
@@ -34,6 +34,6 @@ double speed_of(const struct row *row, unsigned trials);
 /* The middle of several rounds, in turn with the bare loop: *fastest events a second, and their ratio. */
 double ratio_of(const struct row *row, double *fastest);
 
-double middle_of(double *values, int count);
+double median_of(double *values, int count);
 
 #endif

@@ -23,7 +23,7 @@ struct curves {
 
 static struct curves curves[PANELS];
 
-static int find(const char *name) {
+static int find_series(const char *name) {
     for (int i = 0; i < SERIES; i++)
         if (strcmp(name, names[i]) == 0)
             return i;
@@ -34,7 +34,7 @@ static bool read_line(struct curves *c, char *line) {
     char *save = NULL;
     const char *const name = strtok_r(line, ",", &save), *const time = strtok_r(NULL, ",", &save),
                       *const on = strtok_r(NULL, ",\n", &save);
-    const int i = name ? find(name) : SERIES;
+    const int i = name ? find_series(name) : SERIES;
     if (i == SERIES || !time || !on || c->count[i] == POINTS)
         return false;
     char *end;
@@ -58,7 +58,7 @@ static bool read_curves(struct curves *c, const char *path) {
 }
 
 /* What was measured is a path, what was simulated points, and the limit a line of the theory. */
-static void describe(struct curves *c) {
+static void describe_series(struct curves *c) {
     for (unsigned i = 0; i < SERIES; i++)
         c->series[i] = (struct bal_series){.name = legend[i],
                                            .group = i,
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
         if (!path || !read_curves(&curves[i], path + 1))
             return 2;
         *path = '\0';
-        describe(&curves[i]);
+        describe_series(&curves[i]);
         panel[i] = (struct bal_panel){.title = argv[i + 2],
                                       .x = {.label = "time", .unit = "s"},
                                       .y = {.label = "servers on", .low = 0, .high = NAN},

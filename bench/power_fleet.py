@@ -79,7 +79,7 @@ class Fleet:
                 "log_format times '$msec $request_time $http_x_service $status';\n"
                 "access_log off; proxy_http_version 1.1; proxy_set_header Connection '';\n"
                 f"proxy_read_timeout 300s; ballast_key {KEY};\n{''.join(lines)}"
-                f"upstream u {{ ballast {policy} listen=127.0.0.1:{self.hears} quarantine=off;\n"
+                f"upstream u {{ ballast {policy} listen=127.0.0.1:{self.hears} ejection=off;\n"
                 + "".join(f"server 127.0.0.1:{port};" for port in self.stations)
                 + "keepalive 256; }\n"
                 f"server {{ listen 127.0.0.1:{self.port} backlog=4096; keepalive_requests 1000000;\n"

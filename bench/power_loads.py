@@ -1,4 +1,4 @@
-"""Servers on and waiting under a policy at several loads, beside the lab's interval."""
+"""Servers on and waiting under a policy at several loads, compared with the lab's interval."""
 import csv
 import io
 import math

@@ -1,5 +1,5 @@
 """One recorded load twice: under tabs, and under the rule of windowed concurrency; server-seconds and p99 of
-both, beside what `ballast replay --keeper` says of the same record."""
+both, compared with `ballast replay --autoscale` of the same record."""
 import csv
 import io
 import math
@@ -65,7 +65,7 @@ def predict(options, log, policies):
     kind, mean = options.setup.rstrip(")").split("(")
     words = [word for policy in policies for word in ("--policy", policy)]
     text = lab(options, "replay", log, "--servers", options.servers, "--setup", f"{kind}({mean})", "--standby",
-               f"det({options.standby})", "--keeper", *words, "--format", "csv", "--quiet")
+               f"det({options.standby})", "--autoscale", *words, "--format", "csv", "--quiet")
     found = {}
     for row in csv.DictReader(io.StringIO(text)):
         spread = math.sqrt(1 + float(row["replications"]))
@@ -92,6 +92,6 @@ def recorded(options):
               f" ± {mean[1]:3.0f} {1000 * one['p99']:11.0f} {p99[0]:5.0f} ± {p99[1]:3.0f}  {one['failed']} of"
               f" {one['due']}"
               + (f" (the generator was {1000 * one['late']:.1f} ms late)" if one["late"] > LATE else ""))
-    print("\nlab: ballast replay --keeper of the same record; ±: 95 % of replays with other random choices lie within"
+    print("\nlab: ballast replay --autoscale of the same record; ±: 95 % of replays with other random choices lie within"
           " it.")
     return all(one["failed"] == 0 for one in live.values())

@@ -11,7 +11,7 @@ UP, DOWN = 1000.0, 2.0  # most and least servers of a decision, over those that 
 
 
 class Rule:
-    """The decision alone, as in src/engine/windowed.c: wanted servers from the areas of the last ticks."""
+    """The decision alone, as in src/engine/window_autoscaler.c: wanted servers from the areas of the last ticks."""
 
     def __init__(self, servers, window=60.0, panic=0.1, target=0.7, threshold=2.0, tick=2.0):
         self.servers, self.target, self.threshold, self.tick = servers, target, threshold, tick

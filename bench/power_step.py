@@ -1,5 +1,5 @@
 """Apps that all rest, then a load of 0.2, then a step to 0.7: the number of servers on over time, of several
-runs, beside simulated fleets of that size and the fluid limit."""
+runs, compared with simulated fleets of that size and the fluid limit."""
 import csv
 import io
 import math

@@ -28,9 +28,9 @@ static bool make_case(const struct bal_policy *policy, const char *servers, doub
         .replications = 10,
         .precision = 0.01,
     };
-    if (bal_servers_parse(servers, &c->model.servers, &err) || bal_law_parse("exp", &c->model.size, &err) ||
+    if (bal_servers_parse(servers, &c->model.servers, &err) || bal_dist_parse("exp", &c->model.size, &err) ||
         bal_scheme_parse(policy->name, &c->policy, &err))
-        fail(err.text);
+        die(err.text);
     const char *not = NULL;
     if (!bal_simulate_is_distinct(&c->model, policy))
         not = "another policy where servers are equal";
@@ -39,7 +39,7 @@ static bool make_case(const struct bal_policy *policy, const char *servers, doub
     if (not )
         printf("%-22s %s\n", policy->name, not );
     else
-        bal_choose_length(c, 1, bal_first_time(c, 1), 0);
+        bal_choose_length(c, 1, bal_initial_run_length(c, 1), 0);
     return !not ;
 }
 
@@ -48,7 +48,7 @@ struct spread {
     double seconds; /* of the processor, for all runs */
 };
 
-static struct spread measure(const struct bal_case *c) {
+static struct spread measure_case(const struct bal_case *c) {
     static struct bal_trial trial[RUNS];
     struct bal_error err;
     const double start = processor_time();
@@ -57,7 +57,7 @@ static struct spread measure(const struct bal_case *c) {
         run.replication = i;
         memset(&trial[i], 0, sizeof trial[i]);
         if (bal_case_trial(c, &run, &trial[i], &err))
-            fail(err.text);
+            die(err.text);
     }
     struct spread spread = {.seconds = processor_time() - start};
     struct bal_case plain = *c;
@@ -67,31 +67,31 @@ static struct spread measure(const struct bal_case *c) {
     return spread;
 }
 
-static double relative(const struct bal_result *result) {
+static double relative_half_width(const struct bal_result *result) {
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
-    return mean.half / mean.mean;
+    return mean.half_width / mean.mean;
 }
 
 static double seconds_to(double precision, const struct bal_result *result, double seconds) {
-    return seconds * pow(relative(result) / precision, 2);
+    return seconds * pow(relative_half_width(result) / precision, 2);
 }
 
 static void print_row(const struct bal_policy *policy) {
     struct bal_case c;
     if (!make_case(policy, "100", 0.9, &c))
         return;
-    const struct spread spread = measure(&c);
+    const struct spread spread = measure_case(&c);
     const struct bal_lab_options options = {.threads = 1};
     struct bal_result result;
     struct bal_error err;
     const double start = processor_time();
     if (bal_lab_run(&c, 1, &options, &result, &err))
-        fail(err.text);
+        die(err.text);
     const double taken = processor_time() - start;
     printf("%-22s %8.3f %11.3f %8.3f  %2u x %4.0fk jobs, to %.2f %%%s\n", policy->name,
            seconds_to(c.precision, &spread.plain, spread.seconds),
            seconds_to(c.precision, &spread.controlled, spread.seconds), taken, result.replications,
-           result.time * bal_model_arrival_rate(&c.model) / 1e3, 100 * relative(&result),
+           result.time * bal_model_arrival_rate(&c.model) / 1e3, 100 * relative_half_width(&result),
            result.precise ? "" : ", doubted");
     fflush(stdout);
 }
@@ -112,9 +112,10 @@ static double cost_of(double q, double n) {
 }
 
 /* What the interval from 20 replications becomes, over what it is without. */
-static double narrowing(const struct spread *spread) {
+static double interval_ratio(const struct spread *spread) {
     const double q = spread->controlled.controls;
-    return relative(&spread->controlled) / relative(&spread->plain) * cost_of(q, 20) / cost_of(q, RUNS);
+    return relative_half_width(&spread->controlled) / relative_half_width(&spread->plain) * cost_of(q, 20) /
+           cost_of(q, RUNS);
 }
 
 static void print_controls(void) {
@@ -135,8 +136,8 @@ static void print_controls(void) {
                 struct bal_case c;
                 if (!make_case(bal_scheme_find(policies[p]), fleets[f], loads[l], &c))
                     continue;
-                const struct spread spread = measure(&c);
-                printf("  %7.2f", narrowing(&spread));
+                const struct spread spread = measure_case(&c);
+                printf("  %7.2f", interval_ratio(&spread));
                 fflush(stdout);
             }
         }

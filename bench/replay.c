@@ -18,22 +18,22 @@
 #define WANTED_SECONDS 10
 #define WANTED_MB 200
 
-static void fail(const char *what) {
+static void die(const char *what) {
     perror(what);
     exit(1);
 }
 
-static double now(void) {
+static double wall_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Runs a program with its standard output in a file and waits for it. */
-static struct rusage run(const char *const *command, const char *output) {
+static struct rusage run_program(const char *const *command, const char *output) {
     const pid_t child = fork();
     if (child < 0)
-        fail("fork");
+        die("fork");
     if (child == 0) {
         const int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         if (fd < 0 || dup2(fd, 1) < 0)
@@ -44,7 +44,7 @@ static struct rusage run(const char *const *command, const char *output) {
     int status;
     struct rusage usage;
     if (wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail(command[0]);
+        die(command[0]);
     return usage;
 }
 
@@ -54,7 +54,8 @@ static double processor_time_of(const struct rusage *usage) {
 }
 
 /* The lines are counted before and after, as a yardstick. */
-static void measure(const char *ballast, const char *path, const char *what, const char *server_field) {
+static void measure_replay(const char *ballast, const char *path, const char *what,
+                           const char *server_field) {
     const char *command[] = {ballast,          "replay", path,      "--servers", "40", "--policy", "pod:d=2",
                              "--replications", "1",      "--quiet", NULL,        NULL, NULL};
     if (server_field) {
@@ -64,13 +65,13 @@ static void measure(const char *ballast, const char *path, const char *what, con
     struct stat log;
     double lines;
     if (stat(path, &log))
-        fail(path);
-    const double before = skim(path, &lines), start = now();
-    const struct rusage usage = run(command, "/dev/null");
-    const double seconds = now() - start, processor = processor_time_of(&usage),
-                 mb = (double)usage.ru_maxrss / 1024, after = skim(path, &lines);
+        die(path);
+    const double before = scan_lines(path, &lines), start = wall_seconds();
+    const struct rusage usage = run_program(command, "/dev/null");
+    const double seconds = wall_seconds() - start, processor = processor_time_of(&usage),
+                 mb = (double)usage.ru_maxrss / 1024, after = scan_lines(path, &lines);
     if (before < 0 || after < 0)
-        fail(path);
+        die(path);
     printf("%s, %.0f lines (%.2f GB): %.1f s, %.1f s of processor time, %.0f times that of counting them, "
            "%.0f MB"
            "  (wanted %d s: %s; %d MB: %s)\n",
@@ -100,13 +101,14 @@ static void measure_search(const char *ballast, const char *path) {
                              NULL,
                              NULL};
     enum { LAST = sizeof command / sizeof *command - 2 };
-    const struct rusage table = run(command, "/dev/null");
+    const struct rusage table = run_program(command, "/dev/null");
     command[LAST] = "--target=p99=2s";
-    const double start = now();
-    const struct rusage both = run(command, "/dev/null");
+    const double start = wall_seconds();
+    const struct rusage both = run_program(command, "/dev/null");
     printf(
         "ten policies: %.1f s of processor time; with the least fleet of each %.1f s, in %.1f s, %.0f MB\n",
-        processor_time_of(&table), processor_time_of(&both), now() - start, (double)both.ru_maxrss / 1024);
+        processor_time_of(&table), processor_time_of(&both), wall_seconds() - start,
+        (double)both.ru_maxrss / 1024);
     fflush(stdout);
 }
 
@@ -117,13 +119,13 @@ int main(int argc, char **argv) {
     }
     char *path = temporary_file();
     if (!path)
-        fail("no temporary file");
+        die("no temporary file");
     static const char lines[] = "--lines=" LINES;
-    run((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", NULL}, path);
-    measure(argv[1], path, "replay", NULL);
+    run_program((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", NULL}, path);
+    measure_replay(argv[1], path, "replay", NULL);
     measure_search(argv[1], path);
-    run((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", "--queue", NULL}, path);
-    measure(argv[1], path, "replay, waiting removed", "column3");
+    run_program((const char *[]){argv[2], lines, "--servers=40", "--load=0.6", "--queue", NULL}, path);
+    measure_replay(argv[1], path, "replay, waiting removed", "column3");
     unlink(path);
     free(path);
     return 0;

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static inline double skim_clock(void) {
+static inline double scan_cpu_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -15,9 +15,9 @@ static inline double skim_clock(void) {
 
 /* Seconds of processor time that it takes; *lines: how many there are. Negative when the file cannot be read.
  */
-static inline double skim(const char *path, double *lines) {
+static inline double scan_lines(const char *path, double *lines) {
     static char block[1 << 16];
-    const double start = skim_clock();
+    const double start = scan_cpu_seconds();
     const int fd = open(path, O_RDONLY);
     ssize_t got = -1;
     for (*lines = 0; fd >= 0 && (got = read(fd, block, sizeof block)) > 0;)
@@ -26,7 +26,7 @@ static inline double skim(const char *path, double *lines) {
     if (fd < 0 || got < 0)
         return -1;
     close(fd);
-    return skim_clock() - start;
+    return scan_cpu_seconds() - start;
 }
 
 #endif

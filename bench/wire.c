@@ -12,7 +12,7 @@ enum { ROUNDS = 9, MESSAGES = 400000 };
 
 #define WANTED 300 /* nanoseconds */
 
-static void fail(const char *what) {
+static void die(const char *what) {
     fprintf(stderr, "bench: %s\n", what);
     exit(1);
 }
@@ -21,10 +21,10 @@ static void fail(const char *what) {
 static double measure_once(const struct bal_message *message, size_t *size) {
     struct bal_key key;
     if (bal_key_parse("00112233445566778899aabbccddeeff", &key, NULL))
-        fail("no key");
+        die("no key");
     struct bal_sender mouth;
     struct bal_receiver ear;
-    struct bal_window window = {0};
+    struct bal_replay_window window = {0};
     bal_sender_init(&mouth, 5, 7, 1);
     bal_receiver_init(&ear, 5, 3, &key);
     struct bal_message m = *message, back;
@@ -38,7 +38,7 @@ static double measure_once(const struct bal_message *message, size_t *size) {
     }
     const double seconds = processor_time() - start;
     if (ear.counts[BAL_RECEIPT_FRESH] != MESSAGES)
-        fail("not every message arrives");
+        die("not every message arrives");
     return seconds / MESSAGES * 1e9;
 }
 
@@ -47,7 +47,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void measure(const char *what, const struct bal_message *message) {
+static void measure_message(const char *what, const struct bal_message *message) {
     double took[ROUNDS];
     size_t size;
     for (int i = 0; i < ROUNDS; i++)
@@ -63,21 +63,21 @@ static void measure(const char *what, const struct bal_message *message) {
 int main(void) {
     struct bal_message m = {.type = BAL_MSG_IDLE, .receiver = 3};
     m.idle = (struct bal_message_idle){.free = 1, .slots = 4, .valid_ms = 250, .token = 1000};
-    measure("IDLE", &m);
+    measure_message("IDLE", &m);
     m.type = BAL_MSG_PROBE;
     m.probe.probe = 1000;
-    measure("PROBE", &m);
+    measure_message("PROBE", &m);
     m.type = BAL_MSG_LOAD;
     m.load =
         (struct bal_message_load){.probe = 1000, .slots = 4, .in_service = 2, .valid_ms = 250, .classes = 2};
     m.load.jobs[0] = 2;
     m.load.power = BAL_POWER_ON;
-    measure("LOAD", &m);
+    measure_message("LOAD", &m);
     m.type = BAL_MSG_GRANT;
     m.grant.steal = 1;
     m.grant.count = BAL_GRANT_MAX;
     for (unsigned i = 0; i < BAL_GRANT_MAX; i++)
         m.grant.tickets[i] = 1 + i;
-    measure("GRANT", &m);
+    measure_message("GRANT", &m);
     return 0;
 }

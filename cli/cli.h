@@ -1,14 +1,14 @@
 /* What the commands share: the table of commands, declarative options, output, progress, interruption.
  *
- * Results go to stdout, everything else to stderr. Exit status: 0 success, 1 an outcome that was asked to be
- * good and is not, 2 bad input (one line on stderr, nothing on stdout), 130 interrupted. */
+ * Results go to stdout, everything else to stderr. Exit status: 0 success, 1 a result that does not pass the
+ * check that was asked for, 2 bad input (one line on stderr, nothing on stdout), 130 interrupted. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
 #include "ballast/error.h"
 #include "format/table.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,9 +28,10 @@ struct cli_option {
     const char *argument; /* shown in the help; NULL: a flag, value is "", or that of the setting */
     const char *help;     /* NULL: that of the setting; the default of a setting is added to it */
     enum bal_code (*set)(void *into, const char *value, struct bal_error *err);
-    const char *setting;  /* NULL: none; its name as in bal_setting_find. It is read into a struct cli_common
-                           */
-    const char *fallback; /* of the setting, where the command has a default of its own; "": none to tell */
+    const char *setting; /* NULL: none; its name as in bal_setting_find. It is read into a struct cli_common
+                          */
+    const char *default_value; /* of the setting, where the command has a default of its own; "": no default
+                                  is printed */
     enum cli_group group;
     const struct bal_field *field; /* the setting, once found by cli_option_at */
 };
@@ -66,27 +67,28 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 
 void cli_print_help(const struct cli_command *command, FILE *out);
 
-/* Tells the host why the command fails, in one line, and returns CLI_BAD_INPUT. */
+/* Reports to the host, in one line, why the command fails, and returns CLI_BAD_INPUT. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int cli_no_memory(void); /* the same for the one error that has no other words */
+int cli_no_memory(void); /* the same for lack of memory */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- the host ---- */
 
-/* Who runs commands: the program, with standard streams (standard.c), signals (interrupt.c) and a bar of
- * progress (progress.c), or another program in one of its threads, which gets all of it in memory
- * (embedded.c). Each has the functions of this part, cli_stop_flag, cli_catch_signals and the progress. */
+/* The host runs the commands. It is either the program itself, with standard streams (std_streams.c), signals
+ * (interrupt.c) and a progress bar (progress.c), or another program that runs commands in one of its threads
+ * and gets all output in memory (embedded.c). Each host implements the functions of this part, cli_stop_flag,
+ * cli_catch_signals and the progress. */
 
-/* What a command says besides its results; one harmless line without its end. */
-void cli_tell_failure(const char *text);
-void cli_tell_warning(const char *text);
+/* Prints a message that is not part of the results: one line without control characters and without its
+ * newline. */
+void cli_report_error(const char *text);
+void cli_report_warning(const char *text);
 
-/* Prints and makes sure that it has arrived: CLI_OK, or CLI_BAD_INPUT with the reason told. What it is:
- * "the results ", or "". */
+/* Prints, and checks that the output was written. Returns CLI_OK, or CLI_BAD_INPUT after reporting the
+ * reason. `what` names the output: "the results ", or "". */
 int cli_print(const char *what, const char *text, size_t size);
 
-/* Follows a log that grows, as `ballast twin` does, of which these are the words; or says that this host does
- * not. */
+/* Follows a log that grows, with the arguments of `ballast twin`; or reports that this host cannot. */
 int cli_follow(int argc, char **argv);
 
 /* ---- values of options ---- */
@@ -108,28 +110,28 @@ static inline enum bal_table_style cli_style(enum cli_format format) {
 
 /* ---- output ---- */
 
-/* Results are gathered in memory and written at the end, so that nothing half-written stays. A path that
- * cannot be written is told before any work is done. */
+/* Results are gathered in memory and written at the end, so that no partial file is left behind. A path that
+ * cannot be written is reported before any work is done. */
 struct cli_output {
     FILE *stream; /* write here; NULL when it is closed */
-    struct bal_gather gather;
+    struct bal_strbuf gather;
     const char *path; /* NULL: stdout */
 };
 int cli_output_open(struct cli_output *output, const char *path); /* 0, or the exit status */
 int cli_output_close(struct cli_output *output);                  /* 0, or the exit status */
 void cli_output_discard(struct cli_output *output);
 
-/* The command as it was typed, in one harmless line, quoted as a shell reads it: text->text, which the caller
- * discards. False without memory. argv[0] is the command's name. */
-bool cli_command_text(int argc, char *const *argv, struct bal_gather *text);
+/* The command as it was typed, in one line without control characters, quoted for a shell: text->text, which
+ * the caller discards. False without memory. argv[0] is the command's name. */
+bool cli_command_text(int argc, char *const *argv, struct bal_strbuf *text);
 
 /* Results must not replace what they are made from: -1 to go on, else the exit status. What says what the
  * input is: "one of the logs". */
-int cli_spare_file(const char *option, const char *path, const char *input, const char *what);
+int cli_check_not_input(const char *option, const char *path, const char *input, const char *what);
 
 /* ---- interruption ---- */
 
-/* Not 0: whoever runs the command wants it to end. */
+/* Not 0: the command has been asked to end. */
 const volatile int *cli_stop_flag(void);
 
 /* From here on Ctrl-C, SIGTERM and SIGHUP set the flag instead of ending the program; a second Ctrl-C ends it
@@ -138,12 +140,11 @@ void cli_catch_signals(void);
 
 /* ---- progress ---- */
 
-/* A bar on stderr while work goes on, when that is a terminal; or what the host of an embedded command makes
- * of it. */
+/* A progress bar on stderr, if that is a terminal. For an embedded command, the host is called instead. */
 struct cli_progress {
     bool shown;
     double start, last;
-    char note[80];     /* shown behind the bar; set it before each show */
+    char note[80];     /* shown after the bar; set it before each call of show */
     const void *asker; /* of an embedded command */
 };
 void cli_progress_start(struct cli_progress *progress, bool quiet);

@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct args {
     bool schema, fields;
 };
 
 static enum bal_code set_schema(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->schema = true;
+    ((struct args *)into)->schema = true;
     return BAL_OK;
 }
 
 static enum bal_code set_fields(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->fields = true;
+    ((struct args *)into)->fields = true;
     return BAL_OK;
 }
 
@@ -40,67 +40,77 @@ static double count_trials(const struct bal_experiment *e) {
     return trials;
 }
 
-/* What was told of a file already, in one mode or another. */
-struct told {
+/* The messages already printed for a file, in one mode or another. */
+struct reported {
     enum bal_mode mode;
+    bool absences; /* of the message at hand */
     size_t count, capacity;
     char **text;
     bool no_memory;
 };
 
-static bool is_told(const struct told *told, const char *mistake) {
-    for (size_t i = 0; i < told->count; i++)
-        if (strcmp(told->text[i], mistake) == 0)
+static bool is_reported(const struct reported *reported, const char *mistake) {
+    for (size_t i = 0; i < reported->count; i++)
+        if (strcmp(reported->text[i], mistake) == 0)
             return true;
     return false;
 }
 
-static void tell(void *context, const char *mistake) {
-    struct told *told = context;
-    if (is_told(told, mistake))
-        return;
-    if (told->mode == BAL_MODE_PLAIN)
-        cli_fail("%s", mistake);
-    else
-        cli_fail("%s (with --%s)", mistake, bal_mode_text(told->mode));
-    if (told->count == told->capacity) {
-        const size_t capacity = told->capacity ? 2 * told->capacity : 16;
-        char **text = realloc(told->text, capacity * sizeof *text);
-        if (!text) {
-            told->no_memory = true;
-            return;
-        }
-        told->text = text;
-        told->capacity = capacity;
-    }
-    told->text[told->count] = strdup(mistake);
-    if (told->text[told->count])
-        told->count++;
-    else
-        told->no_memory = true;
+/* Missing fields are printed after wrong ones: a mistake in what is written matters more to the reader. */
+static bool is_absence(const char *mistake) {
+    return strstr(mistake, "' is missing: ");
 }
 
-static void told_fini(struct told *told) {
-    for (size_t i = 0; i < told->count; i++)
-        free(told->text[i]);
-    free(told->text);
+static void report_mistake(void *context, const char *mistake) {
+    struct reported *reported = context;
+    if (is_reported(reported, mistake))
+        return;
+    if (is_absence(mistake) && !reported->absences) /* later; lack of memory is always reported */
+        return;
+    if (reported->mode == BAL_MODE_PLAIN)
+        cli_fail("%s", mistake);
+    else
+        cli_fail("%s (with --%s)", mistake, bal_mode_text(reported->mode));
+    if (reported->count == reported->capacity) {
+        const size_t capacity = reported->capacity ? 2 * reported->capacity : 16;
+        char **text = realloc(reported->text, capacity * sizeof *text);
+        if (!text) {
+            reported->no_memory = true;
+            return;
+        }
+        reported->text = text;
+        reported->capacity = capacity;
+    }
+    reported->text[reported->count] = strdup(mistake);
+    if (reported->text[reported->count])
+        reported->count++;
+    else
+        reported->no_memory = true;
+}
+
+static void reported_fini(struct reported *reported) {
+    for (size_t i = 0; i < reported->count; i++)
+        free(reported->text[i]);
+    free(reported->text);
 }
 
 /* In all three modes: each has its own points that figures and claims may miss. */
-static int tell_mistakes(const char *path) {
-    struct told told = {.count = 0};
+static int report_mistakes(const char *path) {
+    struct reported reported = {.count = 0};
     size_t mistakes = 0;
-    for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
-        told.mode = (enum bal_mode)mode;
-        mistakes += bal_experiment_mistakes(path, told.mode, tell, &told);
-    }
-    const bool no_memory = told.no_memory;
-    told_fini(&told);
+    for (int pass = 0; pass < 2; pass++)
+        for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
+            reported.mode = (enum bal_mode)mode;
+            reported.absences = pass == 1;
+            mistakes += bal_experiment_errors(path, reported.mode, report_mistake, &reported);
+        }
+    const bool no_memory = reported.no_memory;
+    reported_fini(&reported);
     return no_memory ? cli_no_memory() : mistakes ? CLI_BAD_INPUT : CLI_OK;
 }
 
 static int check_file(const char *path, FILE *out) {
-    const int status = tell_mistakes(path);
+    const int status = report_mistakes(path);
     if (status != CLI_OK)
         return status;
     bal_text_print(path, out);
@@ -121,36 +131,36 @@ static int check_file(const char *path, FILE *out) {
 static int check_files(char **path, int count, FILE *out) {
     int worst = CLI_OK;
     for (int i = 0; i < count; i++) {
-        struct bal_gather line;
-        if (!bal_gather_open(&line))
+        struct bal_strbuf line;
+        if (!bal_strbuf_open(&line))
             return cli_no_memory();
         const int status = check_file(path[i], line.stream);
         if (status != CLI_OK)
             worst = status;
-        else if (bal_gather_close(&line))
+        else if (bal_strbuf_close(&line))
             fputs(line.text, out);
         else
-            bal_stream_lose(out);
-        bal_gather_discard(&line);
+            bal_stream_mark_incomplete(out);
+        bal_strbuf_discard(&line);
     }
     return worst;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {0};
+static int check_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {0};
     int operands;
-    int status = cli_parse(command, argc, argv, &request, argc, &operands);
+    int status = cli_parse(command, argc, argv, &args, argc, &operands);
     if (status >= 0)
         return status;
-    if (operands == 0 && !request.schema && !request.fields)
+    if (operands == 0 && !args.schema && !args.fields)
         return cli_fail("check: name the experiments: ballast check FILE.yaml...");
     struct cli_output output;
     status = cli_output_open(&output, NULL);
     if (status)
         return status;
-    if (request.schema)
+    if (args.schema)
         bal_experiment_write_schema(output.stream);
-    if (request.fields)
+    if (args.fields)
         bal_experiment_write_fields(output.stream);
     const int checked = check_files(argv + 1, operands, output.stream);
     status = cli_output_close(&output);
@@ -169,5 +179,5 @@ const struct cli_command cmd_check = {
                 "  ballast check --schema > experiment.schema.json\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = check_main,
 };

@@ -1,21 +1,21 @@
-/* ballast compare: several policies on one fleet, side by side. */
+/* ballast compare: several policies on one fleet, compared. */
 #include "commands.h"
 #include "common.h"
 
 #include "report/comparison.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct args {
     struct cli_common common; /* first: options write into it */
     bool explain;
 };
 
 static enum bal_code set_explain(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->explain = true;
+    ((struct args *)into)->explain = true;
     return BAL_OK;
 }
 
@@ -43,16 +43,16 @@ static void warn_imprecise(const struct comparison *comparison) {
     }
 }
 
-static int print_results(const struct request *request, const struct comparison *comparison,
+static int print_results(const struct args *args, const struct comparison *comparison,
                          struct cli_output *output) {
-    const struct cli_common *common = &request->common;
+    const struct cli_common *common = &args->common;
     if (common->format == CLI_JSON)
         bal_comparison_json(comparison, output->stream);
     else if (common->format == CLI_CSV)
         bal_comparison_csv(comparison, output->stream);
     else
         bal_comparison_text(comparison, cli_style(common->format), output->stream);
-    if (request->explain)
+    if (args->explain)
         bal_comparison_explain(comparison, output->stream);
     const int status = cli_output_close(output);
     if (status)
@@ -66,8 +66,8 @@ static int print_results(const struct request *request, const struct comparison 
     return CLI_OK;
 }
 
-static int compare(const struct request *request, struct bal_case *cases, struct bal_result *results) {
-    const struct cli_common *common = &request->common;
+static int run_comparison(const struct args *args, struct bal_case *cases, struct bal_result *results) {
+    const struct cli_common *common = &args->common;
     struct cli_output output;
     const int opened = cli_output_open(&output, common->output);
     if (opened)
@@ -82,41 +82,42 @@ static int compare(const struct request *request, struct bal_case *cases, struct
         cli_output_discard(&output);
         return cli_fail("%s", err.text);
     }
-    struct bal_beside *beside = bal_beside_new(cases, common->policies);
-    if (!beside) {
+    struct bal_theory_row *theory_row = bal_theory_rows_new(cases, common->policies);
+    if (!theory_row) {
         cli_output_discard(&output);
         return cli_no_memory();
     }
     const struct comparison comparison = {
         .cases = cases,
         .results = results,
-        .beside = beside,
+        .theory_row = theory_row,
         .count = common->policies,
         .jobs = results[0].time * bal_model_arrival_rate(&common->draft.c.model),
         .precision = common->draft.c.precision,
         .draft = &common->draft,
+        .called = common->called,
         .cut_short = code == BAL_E_STOPPED,
     };
-    const int status = print_results(request, &comparison, &output);
-    free(beside);
+    const int status = print_results(args, &comparison, &output);
+    free(theory_row);
     return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.explain = false};
-    struct cli_common *common = &request.common;
+static int compare_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {.explain = false};
+    struct cli_common *common = &args.common;
     cli_common_init(common, command);
     int operands;
-    int status = cli_parse(command, argc, argv, &request, 0, &operands);
+    int status = cli_parse(command, argc, argv, &args, 0, &operands);
     if (status < 0)
         status = cli_common_check(common);
     if (status >= 0)
         return status;
-    if (request.explain && (common->format == CLI_CSV || common->format == CLI_JSON))
+    if (args.explain && (common->format == CLI_CSV || common->format == CLI_JSON))
         return cli_fail("--explain: sentences belong below a table; use --format text or markdown");
     struct bal_case *cases = calloc(common->policies, sizeof *cases);
     struct bal_result *results = calloc(common->policies, sizeof *results);
-    status = cases && results ? compare(&request, cases, results) : cli_no_memory();
+    status = cases && results ? run_comparison(&args, cases, results) : cli_no_memory();
     free(cases);
     free(results);
     return status;
@@ -129,11 +130,11 @@ const struct cli_command cmd_compare = {
     .description =
         "Simulates each policy on the same fleet with the same arrivals and prints the mean response time "
         "with its\n"
-        "95 % confidence interval, percentiles, messages and memory, beside what theory says. Best first.",
+        "95 % confidence interval, percentiles, messages and memory, compared with theory. Best first.",
     .examples = "  ballast compare\n"
                 "  ballast compare --servers 50x1,50x10 --load 0.8\n"
                 "  ballast compare --policy pod:d=2 --policy jiq --service 'lognormal(4)' --precision 0.01\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = compare_main,
 };

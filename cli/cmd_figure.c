@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct request {
+struct args {
     const char *output;
     unsigned formats; /* bits 1 << enum bal_figure_format */
 };
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->output = value;
+    ((struct args *)into)->output = value;
     return BAL_OK;
 }
 
@@ -39,7 +39,7 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     }
     if (formats == 0)
         return bal_fail(err, BAL_E_UNKNOWN, "name one or more of svg, png, pdf");
-    ((struct request *)into)->formats = formats;
+    ((struct args *)into)->formats = formats;
     return BAL_OK;
 }
 
@@ -58,10 +58,10 @@ static void name_file(void *context, const char *path) {
     putchar('\n');
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.output = ".", .formats = (1u << BAL_FIGURE_FORMATS) - 1};
+static int figure_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {.output = ".", .formats = (1u << BAL_FIGURE_FORMATS) - 1};
     int operands;
-    const int status = cli_parse(command, argc, argv, &request, 2, &operands);
+    const int status = cli_parse(command, argc, argv, &args, 2, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
@@ -70,14 +70,14 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     struct bal_store *store;
     if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
         return cli_fail("%s", err.text);
-    if (mkdir(request.output, 0777) && errno != EEXIST) {
+    if (mkdir(args.output, 0777) && errno != EEXIST) {
         bal_store_close(store);
-        return cli_fail("--output %s: cannot be made: %s", request.output, strerror(errno));
+        return cli_fail("--output %s: cannot be made: %s", args.output, strerror(errno));
     }
     size_t count = 0;
     const struct bal_chart_files files = {
-        .directory = request.output,
-        .formats = request.formats,
+        .directory = args.output,
+        .formats = args.formats,
         .only = operands == 2 ? argv[2] : NULL,
         .written = name_file,
         .context = &count,
@@ -105,5 +105,5 @@ const struct cli_command cmd_figure = {
                 "  ballast figure load.db response --format pdf -o figures\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = figure_main,
 };

@@ -12,9 +12,9 @@
 enum { LOGS_MAX = 10000 };
 #define DEFAULT_LOAD 0.7 /* at the peak, of the fleet that is chosen where none is given */
 
-struct request {
+struct args {
     struct cli_log_request log; /* first: its setters take the whole */
-    int law;                    /* an enum bal_fit_method, or -1: the best */
+    int dist;                   /* an enum bal_fit_method, or -1: the best */
 };
 
 /* ---- options ---- */
@@ -24,7 +24,7 @@ static enum bal_code set_law(void *into, const char *value, struct bal_error *er
     size_t used = 0;
     for (int i = 0; i < BAL_FIT_METHOD_COUNT; i++) {
         if (strcmp(value, bal_fit_method_table[i].name) == 0) {
-            ((struct request *)into)->law = i;
+            ((struct args *)into)->dist = i;
             return BAL_OK;
         }
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "",
@@ -42,7 +42,7 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
 static const struct cli_option options[] = {
     {.help = "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: for a load of 0.7)",
      .setting = "servers",
-     .fallback = ""},
+     .default_value = ""},
     {.setting = "slots"},
     {"law", "NAME", "det, exp, erlang, lognormal, moments, hyper or phase (default: the best)", set_law},
     CLI_LOG_OPTIONS,
@@ -55,7 +55,7 @@ static const struct cli_option options[] = {
 /* ---- the work, in the order in which it is done ---- */
 
 struct work {
-    const struct request *request;
+    const struct args *args;
     struct cli_logs logs;
     struct bal_fit_sample *sample;
     struct bal_fit_arrivals arrivals;
@@ -63,7 +63,7 @@ struct work {
     struct bal_fit_report report;
 };
 
-static enum bal_code fit(struct work *work, struct bal_error *err) {
+static enum bal_code fit_models(struct work *work, struct bal_error *err) {
     enum bal_code code = bal_fit_sample_new(&work->sample, err);
     if (!code)
         code = bal_fit_trace(work->logs.trace, work->logs.summary.resolution, cli_stop_flag(), work->sample,
@@ -74,20 +74,20 @@ static enum bal_code fit(struct work *work, struct bal_error *err) {
 }
 
 /* The fleet as asked, or that of the log, or as many servers as bring the peak to DEFAULT_LOAD. */
-static struct bal_model model_of(const struct work *work, enum bal_fit_method law) {
+static struct bal_model model_of(const struct work *work, enum bal_fit_method dist) {
     const struct bal_trace_info *info = bal_trace_info(work->logs.trace);
-    struct bal_model model = work->request->log.common.draft.c.model;
-    model.size = work->fits.fit[law].law;
+    struct bal_model model = work->args->log.common.draft.c.model;
+    model.size = work->fits.fit[dist].dist;
     model.curve = work->arrivals.curve;
     if (work->arrivals.flow == BAL_FIT_BURSTY)
         model.arrivals = work->arrivals.burst[work->arrivals.as].arrivals;
-    model.classes = work->request->log.log.high_pattern != NULL;
+    model.classes = work->args->log.log.high_pattern != NULL;
     model.high = (double)info->high / (double)info->jobs;
     const double work_rate = info->work / info->span;
     const struct bal_recovery *recovery = &work->logs.recovery;
-    if (!cli_common_given(&work->request->log.common, "slots") && recovery->servers > 0)
+    if (!cli_common_given(&work->args->log.common, "slots") && recovery->servers > 0)
         model.slots = recovery->slots;
-    if (!cli_common_given(&work->request->log.common, "servers")) {
+    if (!cli_common_given(&work->args->log.common, "servers")) {
         bal_servers_parse("1", &model.servers, NULL);
         const double peak = work_rate * bal_curve_most(&model.curve) / bal_model_capacity(&model);
         const double wanted = recovery->servers > 0 ? recovery->servers : ceil(peak / DEFAULT_LOAD);
@@ -98,14 +98,14 @@ static struct bal_model model_of(const struct work *work, enum bal_fit_method la
 }
 
 static int report_of(struct work *work, char **logs, int count) {
-    const bool given = cli_common_given(&work->request->log.common, "servers");
+    const bool given = cli_common_given(&work->args->log.common, "servers");
     const bool recorded = work->logs.recovery.servers > 0;
-    const int law = work->request->law >= 0 ? work->request->law : (int)work->fits.best;
+    const int dist = work->args->dist >= 0 ? work->args->dist : (int)work->fits.best;
     struct bal_error err = {0};
-    if (!work->fits.fit[law].made)
+    if (!work->fits.fit[dist].made)
         return cli_fail("--law %s: there is none that is as variable as these sizes (c2 %.3g); leave it out "
                         "to see which there are",
-                        bal_fit_method_table[law].name, work->fits.c2);
+                        bal_fit_method_table[dist].name, work->fits.c2);
     work->report = (struct bal_fit_report){
         .logs = (const char *const *)logs,
         .log_count = (size_t)count,
@@ -114,21 +114,21 @@ static int report_of(struct work *work, char **logs, int count) {
         .info = bal_trace_info(work->logs.trace),
         .fits = &work->fits,
         .arrivals = &work->arrivals,
-        .chosen = (enum bal_fit_method)law,
-        .forced = work->request->law >= 0,
+        .chosen = (enum bal_fit_method)dist,
+        .forced = work->args->dist >= 0,
         .sized_for = given || recorded ? 0 : DEFAULT_LOAD,
         .recorded = !given && recorded,
-        .model = model_of(work, (enum bal_fit_method)law),
+        .model = model_of(work, (enum bal_fit_method)dist),
     };
     return bal_model_check(&work->report.model, &err) ? cli_fail("%s", err.text) : -1;
 }
 
 static int fit_logs(struct work *work, char **logs, int count) {
     struct bal_error err = {0};
-    const int status = cli_read_logs(&work->request->log, logs, count, &work->logs);
+    const int status = cli_read_logs(&work->args->log, logs, count, &work->logs);
     if (status >= 0)
         return status;
-    const enum bal_code code = fit(work, &err);
+    const enum bal_code code = fit_models(work, &err);
     if (code == BAL_E_STOPPED) {
         cli_warn("interrupted");
         return CLI_INTERRUPTED;
@@ -138,14 +138,14 @@ static int fit_logs(struct work *work, char **logs, int count) {
 
 /* The table goes where the experiment does not. */
 static int print_all(const struct work *work, struct cli_output *output) {
-    const struct cli_common *common = &work->request->log.common;
-    struct bal_gather table;
-    const bool shown = bal_gather_open(&table) && !common->quiet;
+    const struct cli_common *common = &work->args->log.common;
+    struct bal_strbuf table;
+    const bool shown = bal_strbuf_open(&table) && !common->quiet;
     if (shown && common->format == CLI_JSON)
         bal_fit_json(&work->report, table.stream);
     else if (shown)
         bal_fit_text(&work->report, cli_style(common->format), table.stream);
-    if (!bal_gather_close(&table)) {
+    if (!bal_strbuf_close(&table)) {
         cli_output_discard(output);
         return cli_no_memory();
     }
@@ -153,27 +153,27 @@ static int print_all(const struct work *work, struct cli_output *output) {
     const int status = cli_output_close(output);
     if (status == CLI_OK)
         fputs(table.text, common->output ? stdout : stderr);
-    bal_gather_discard(&table);
+    bal_strbuf_discard(&table);
     return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.law = -1};
-    cli_common_init(&request.log.common, command);
+static int fit_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {.dist = -1};
+    cli_common_init(&args.log.common, command);
     int logs;
-    int status = cli_parse(command, argc, argv, &request, LOGS_MAX, &logs);
+    int status = cli_parse(command, argc, argv, &args, LOGS_MAX, &logs);
     if (status >= 0)
         return status;
-    status = cli_spare_logs("--output", request.log.common.output, argv + 1, logs);
+    status = cli_check_not_logs("--output", args.log.common.output, argv + 1, logs);
     if (status >= 0)
         return status;
     struct cli_output output;
-    status = cli_output_open(&output, request.log.common.output);
+    status = cli_output_open(&output, args.log.common.output);
     if (status)
         return status;
     struct work *work = calloc(1, sizeof *work);
     if (work) {
-        work->request = &request;
+        work->args = &args;
         status = fit_logs(work, argv + 1, logs);
     } else {
         status = cli_no_memory();
@@ -207,5 +207,5 @@ const struct cli_command cmd_fit = {
                 "  ballast fit requests.jsonl --law lognormal --format json --output day.yaml\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = fit_main,
 };

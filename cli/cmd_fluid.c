@@ -1,5 +1,5 @@
-/* ballast fluid POLICY: how queues move in a system of very many servers, and in a simulated one beside it.
- */
+/* ballast fluid POLICY: how queue lengths change in a system of very many servers, compared with a simulated
+ * one. */
 #include "commands.h"
 #include "common.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct args {
     struct cli_common common; /* first: its setters take the whole */
     const char *from;
     enum bal_rcpb_variant variant;
@@ -23,36 +23,36 @@ struct request {
 
 static enum bal_code set_from(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->from = value;
+    ((struct args *)into)->from = value;
     return BAL_OK;
 }
 
 static enum bal_code set_until(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 50"};
-    return cli_number(value, &range, &((struct request *)into)->until, err);
+    return cli_number(value, &range, &((struct args *)into)->until, err);
 }
 
 static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {2, 100001, true, "a whole number from 2 to 100001"};
-    return cli_number(value, &range, &((struct request *)into)->points, err);
+    return cli_number(value, &range, &((struct args *)into)->points, err);
 }
 
 static enum bal_code set_simulate(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1, BAL_SERVERS_MAX, true,
                                            "a whole number of servers, such as 1000"};
-    return cli_number(value, &range, &((struct request *)into)->simulate, err);
+    return cli_number(value, &range, &((struct args *)into)->simulate, err);
 }
 
 static enum bal_code set_levels(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1, BAL_FIGURE_GROUPS_MAX, true, "a whole number from 1 to 64"};
-    return cli_number(value, &range, &((struct request *)into)->levels, err);
+    return cli_number(value, &range, &((struct args *)into)->levels, err);
 }
 
 static enum bal_code set_variant(void *into, const char *value, struct bal_error *err) {
     static const char *const names[] = {"constrained", "high-memory", "high-message"};
     for (int i = 0; i < 3; i++)
         if (strcmp(value, names[i]) == 0) {
-            ((struct request *)into)->variant = (enum bal_rcpb_variant)i;
+            ((struct args *)into)->variant = (enum bal_rcpb_variant)i;
             return BAL_OK;
         }
     return bal_fail(err, BAL_E_UNKNOWN, "not one of constrained, high-memory, high-message");
@@ -62,6 +62,7 @@ static const struct cli_option options[] = {
     {.setting = "load", .help = "arriving work over capacity; from 1 on the queues grow"},
     {.setting = "service", .help = "tabs: law of sizes, in phases: exp, erlang(K), hyper(C2), ..."},
     {.setting = "curve", .help = "tabs: load over time: sine(A,P), table(T:F ...), ..."},
+    {.setting = "buffer", .help = "tabs: most jobs at a server; one more is lost"},
     {.setting = "high"},
     {.setting = "steal", .help = "random and pod: idle servers steal: half, one, constant(K), ..."},
     {"variant", "NAME", "rcpb: constrained, or in the limit high-memory (c grows) or high-message (mu grows)",
@@ -71,7 +72,7 @@ static const struct cli_option options[] = {
     {"until", "T", "how far to go, in mean service times (default 20)", set_until},
     {"points", "K", "times that are printed, from 0 to T (default 21)", set_points},
     {"levels", "I", "show s_1 to s_I (default: those that matter)", set_levels},
-    {"simulate", "N", "lay the path of a simulated system of N servers beside it", set_simulate},
+    {"simulate", "N", "simulate N servers as well, and compare", set_simulate},
     {"seed", "S", "of the simulation (default 1)", cli_set_seed},
     {"figure", "FILE", "draw it, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)", cli_set_figure},
     CLI_OUTPUT_OPTIONS,
@@ -79,37 +80,36 @@ static const struct cli_option options[] = {
 
 /* ---- the work ---- */
 
-/* Servers that switch off have a start of their own. */
-static enum bal_code read_power_start(struct request *request, struct bal_error *err) {
-    if (!request->from || strcmp(request->from, "empty") == 0)
-        request->from = request->from ? "idle" : "busy=0.1,off=0.9";
-    return bal_start_parse(request->from, &request->common.draft.c.model.start, err);
+/* Policies that switch servers off have their own starting state. */
+static enum bal_code read_power_start(struct args *args, struct bal_error *err) {
+    if (!args->from || strcmp(args->from, "empty") == 0)
+        args->from = args->from ? "idle" : "busy=0.1,off=0.9";
+    return bal_start_parse(args->from, &args->common.draft.c.model.start, err);
 }
 
-static int read_start(struct request *request) {
+static int read_start(struct args *args) {
     struct bal_error err = {0};
     enum bal_code code;
-    if (request->common.policy[0].policy->power) {
-        code = read_power_start(request, &err);
+    if (args->common.policy[0].policy->power) {
+        code = read_power_start(args, &err);
     } else {
-        if (!request->from)
-            request->from = "empty";
-        code = bal_follow_start(request->from, &request->start, &request->start_levels, &err);
+        if (!args->from)
+            args->from = "empty";
+        code = bal_fluid_path_start(args->from, &args->start, &args->start_levels, &err);
     }
-    return code ? cli_fail(request->common.policy[0].policy->power ? "--from: %s" : "--from %s", err.text)
-                : -1;
+    return code ? cli_fail(args->common.policy[0].policy->power ? "--from: %s" : "--from %s", err.text) : -1;
 }
 
-static int print(const struct request *request, const struct bal_followed *followed,
-                 struct cli_output *output) {
-    const struct cli_common *common = &request->common;
+static int print_report(const struct args *args, const struct bal_fluid_path_solution *followed,
+                        struct cli_output *output) {
+    const struct cli_common *common = &args->common;
     const struct bal_fluid_report report = {
         .policy = &common->policy[0],
-        .from = request->from,
+        .from = args->from,
         .load = common->draft.c.model.load,
         .draft = &common->draft,
         .followed = followed,
-        .levels = isnan(request->levels) ? 0 : (size_t)request->levels,
+        .levels = isnan(args->levels) ? 0 : (size_t)args->levels,
         .servers = bal_servers_count(&common->draft.c.model.servers),
         .seed = (uint64_t)common->seed,
     };
@@ -127,76 +127,76 @@ static int print(const struct request *request, const struct bal_followed *follo
     return cli_output_close(output);
 }
 
-static int follow(const struct request *request) {
-    const struct cli_common *common = &request->common;
+static int solve_and_print(const struct args *args) {
+    const struct cli_common *common = &args->common;
     struct cli_output output;
     int status = cli_output_open(&output, common->output);
     if (status)
         return status;
-    const struct bal_follow question = {
+    const struct bal_fluid_path_question question = {
         .model = &common->draft.c.model,
         .policy = &common->policy[0],
-        .variant = request->variant,
-        .start = request->start,
-        .start_levels = request->start_levels,
-        .until = request->until,
-        .points = (size_t)request->points,
-        .simulate = !isnan(request->simulate),
+        .variant = args->variant,
+        .start = args->start,
+        .start_levels = args->start_levels,
+        .until = args->until,
+        .points = (size_t)args->points,
+        .simulate = !isnan(args->simulate),
         .seed = (uint64_t)common->seed,
         .stop = cli_stop_flag(),
     };
-    struct bal_followed followed;
+    struct bal_fluid_path_solution followed;
     struct bal_error err = {0};
     if (question.simulate)
         cli_catch_signals();
-    const enum bal_code code = bal_follow(&question, &followed, &err);
+    const enum bal_code code = bal_fluid_path_solve(&question, &followed, &err);
     if (!code) {
-        status = print(request, &followed, &output);
+        status = print_report(args, &followed, &output);
     } else {
         cli_output_discard(&output);
         status = code == BAL_E_STOPPED ? CLI_INTERRUPTED : cli_fail("%s", err.text);
     }
     if (code == BAL_E_STOPPED)
         cli_warn("interrupted");
-    bal_followed_fini(&followed);
+    bal_fluid_path_solution_fini(&followed);
     return status;
 }
 
 /* Without a simulation the fleet is as large as can be. */
-static int check(struct request *request, const char *policy) {
-    struct cli_common *common = &request->common;
+static int check_args(struct args *args, const char *policy) {
+    struct cli_common *common = &args->common;
     struct bal_error err = {0};
     if (cli_set_policy(common, policy, &err))
         return cli_fail("%s", err.text);
     common->draft.c.model.servers.groups = 1;
     common->draft.c.model.servers.group[0] = (struct bal_group){
-        .count = isnan(request->simulate) ? BAL_SERVERS_MAX : (uint32_t)request->simulate, .speed = 1};
+        .count = isnan(args->simulate) ? BAL_SERVERS_MAX : (uint32_t)args->simulate, .speed = 1};
     enum bal_engine engine;
     if (bal_simulate_check(&common->draft.c.model, &common->policy[0], BAL_ENGINE_AUTO, &engine, &err))
         return cli_fail("%s", err.text);
-    return read_start(request);
+    return read_start(args);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {
+static int fluid_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {
         .until = 20, .points = 21, .simulate = NAN, .levels = NAN, .variant = BAL_RCPB_CONSTRAINED};
-    cli_common_init(&request.common, command);
+    cli_common_init(&args.common, command);
     int operands;
-    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status < 0 && operands == 0)
         status =
             cli_fail("fluid: name a policy: ballast fluid POLICY, such as pod:d=2 or rcpb:c=2,mu=9 or tabs");
     if (status < 0)
-        status = check(&request, argv[1]);
+        status = check_args(&args, argv[1]);
     if (status < 0)
-        status = follow(&request);
-    free(request.start);
+        status = solve_and_print(&args);
+    free(args.start);
     return status;
 }
 
 const struct cli_command cmd_fluid = {
     .name = "fluid",
-    .summary = "follow the fluid model of a policy in time, and a simulated system beside it",
+    .summary = "solve the fluid model of a policy over time, and compare with a simulation",
     .operands = "POLICY",
     .description =
         "Prints how the fraction s_i of servers with at least i jobs moves in a system of very many servers, "
@@ -213,5 +213,5 @@ const struct cli_command cmd_fluid = {
         "  ballast fluid tabs:mu=0.1,nu=0.1 --load 0.3 --curve 'sine(0.5,60)' --until 200 --simulate 10k\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = fluid_main,
 };

@@ -8,25 +8,25 @@ void cli_print_overview(FILE *out) {
           "Ballast compares and tunes policies that distribute work over many servers.\n\ncommands:\n",
           out);
     for (size_t i = 0; i < cli_command_count; i++)
-        fprintf(out, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
+        fprintf(out, "  %-15s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fputs("\nballast help COMMAND tells more about one; ballast --version prints the version.\n"
           "To begin: ballast compare\n",
           out);
 }
 
-struct request {
+struct args {
     bool manual, completion;
 };
 
 static enum bal_code set_manual(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->manual = true;
+    ((struct args *)into)->manual = true;
     return BAL_OK;
 }
 
 static enum bal_code set_completion(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->completion = true;
+    ((struct args *)into)->completion = true;
     return BAL_OK;
 }
 
@@ -35,14 +35,14 @@ static const struct cli_option options[] = {
     {"completion", NULL, "completion of command lines, as bash source", set_completion},
 };
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {0};
+static int help_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {0};
     int operands;
-    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    const int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
-    if (request.manual || request.completion) {
-        (request.manual ? cli_print_manual : cli_print_completion)(stdout);
+    if (args.manual || args.completion) {
+        (args.manual ? cli_print_manual : cli_print_completion)(stdout);
         return CLI_OK;
     }
     if (operands == 0) {
@@ -63,5 +63,5 @@ const struct cli_command cmd_help = {
     .description = "Lists the commands, or explains one of them with all its options.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = help_main,
 };

@@ -1,17 +1,17 @@
-/* ballast live FILE: the policies of a file before real servers, beside what the lab says of them. */
+/* ballast live FILE: the policies of a file in front of real servers, compared with the lab's predictions. */
 #include "commands.h"
-#include "experiment.h"
+#include "experiment_output.h"
 #include "programs.h"
 
 #include "report/live_report.h"
 #include "report/outcome.h"
-#include "rig/measure.h"
+#include "rig/measure_live.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-struct request {
+struct args {
     struct cli_trials trials; /* first: its options are shared */
     const char *file;
     const char *db;     /* NULL: the name of the experiment, in the current directory */
@@ -22,37 +22,37 @@ struct request {
 
 static enum bal_code set_db(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->db = value;
+    ((struct args *)into)->db = value;
     return BAL_OK;
 }
 
 static enum bal_code set_module(void *into, const char *value, struct bal_error *err) {
     if (access(value, R_OK) != 0)
         return bal_fail(err, BAL_E_IO, "cannot be read");
-    ((struct request *)into)->module = value;
+    ((struct args *)into)->module = value;
     return BAL_OK;
 }
 
 static enum bal_code set_again(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->again = true;
+    ((struct args *)into)->again = true;
     return BAL_OK;
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return cli_format(value, &((struct request *)into)->results.format, err);
+    return cli_format(value, &((struct args *)into)->results.format, err);
 }
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->results.output = value;
+    ((struct args *)into)->results.output = value;
     return BAL_OK;
 }
 
 static const struct cli_option options[] = {
     {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
-    {"again", NULL, "measure anew what has been measured before", set_again},
-    {"module", "FILE", "the module for nginx (default: beside ballast, or where nginx has its modules)",
+    {"again", NULL, "measure again what has been measured already", set_again},
+    {"module", "FILE", "the module for nginx (default: next to ballast, or where nginx has its modules)",
      set_module},
     {"quick", NULL, "with what the file says under quick", cli_set_quick},
     {"full", NULL, "with what the file says under full", cli_set_full},
@@ -70,25 +70,25 @@ static void show_measuring(void *context, double part, const char *label, unsign
     cli_progress_show(bar, part);
 }
 
-static enum bal_code measure(const struct request *request, const struct bal_experiment *e,
-                             struct bal_store *store, struct bal_error *err) {
+static enum bal_code measure_live(const struct args *args, const struct bal_experiment *e,
+                                  struct bal_store *store, struct bal_error *err) {
     struct cli_programs found;
     struct cli_progress bar = {.shown = false};
     struct rig_outcome outcome;
     struct rig_options rig = {.programs = cli_find_programs(&found),
                               .stop = cli_stop_flag(),
-                              .again = request->again,
+                              .again = args->again,
                               .progress = show_measuring,
                               .context = &bar};
-    char *module = request->module ? realpath(request->module, NULL) : NULL;
+    char *module = args->module ? realpath(args->module, NULL) : NULL;
     if (module)
         rig.programs.module = module;
-    cli_progress_start(&bar, request->trials.quiet);
+    cli_progress_start(&bar, args->trials.quiet);
     const enum bal_code code = bal_measure(e, store, &rig, &outcome, err);
     cli_progress_end(&bar);
     free(module);
     if (!code && outcome.measured == 0)
-        cli_warn("all was measured before; --again measures anew");
+        cli_warn("all of it has been measured already; --again measures it again");
     if (!code && outcome.measured > 0 && e->live->urgent && !outcome.urgent)
         cli_warn("the processes could not go before others of this machine (that takes the right to use "
                  "SCHED_FIFO); what disturbs them is measured too");
@@ -101,22 +101,22 @@ static void show_lab(void *context, const struct bal_sweep_progress *progress) {
     cli_progress_show(bar, progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1);
 }
 
-static enum bal_code predict(const struct request *request, const struct bal_experiment *e,
-                             struct bal_store *store, struct bal_error *err) {
+static enum bal_code simulate_live(const struct args *args, const struct bal_experiment *e,
+                                   struct bal_store *store, struct bal_error *err) {
     struct cli_progress bar = {.shown = false};
-    const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
+    const struct bal_sweep_options sweep = {.threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
                                             .progress = show_lab,
                                             .progress_context = &bar};
-    cli_progress_start(&bar, request->trials.quiet);
+    cli_progress_start(&bar, args->trials.quiet);
     const enum bal_code code = bal_sweep_run(e, store, &sweep, err);
     cli_progress_end(&bar);
     return code;
 }
 
-static enum bal_code print(const struct request *request, const struct bal_experiment *e,
-                           struct bal_store *store, FILE *out, struct bal_error *err) {
-    switch (request->results.format) {
+static enum bal_code print_outcome(const struct args *args, const struct bal_experiment *e,
+                                   struct bal_store *store, FILE *out, struct bal_error *err) {
+    switch (args->results.format) {
     case CLI_CSV:
         return bal_outcome_csv(store, e, false, out, err);
     case CLI_JSON:
@@ -125,82 +125,82 @@ static enum bal_code print(const struct request *request, const struct bal_exper
     case CLI_MARKDOWN:
         break;
     }
-    return bal_live_report_text(store, e, cli_style(request->results.format), out, err);
+    return bal_live_report_text(store, e, cli_style(args->results.format), out, err);
 }
 
-static int run_live(const struct request *request, const struct bal_experiment *e, struct bal_store *store,
+static int run_live(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
                     struct cli_output *output) {
     struct bal_error err = {0};
     cli_catch_signals();
-    enum bal_code code = measure(request, e, store, &err);
+    enum bal_code code = measure_live(args, e, store, &err);
     if (!code)
-        code = predict(request, e, store, &err);
+        code = simulate_live(args, e, store, &err);
     if (!code)
-        code = print(request, e, store, output->stream, &err);
+        code = print_outcome(args, e, store, output->stream, &err);
     if (!code)
         return cli_output_close(output);
     cli_output_discard(output);
     if (code != BAL_E_STOPPED)
         return cli_fail("%s", err.text);
     cli_warn("interrupted: %s; they are kept in %s, and the same command goes on from there", err.text,
-             request->db);
+             args->db);
     return CLI_INTERRUPTED;
 }
 
-static int read_and_run(struct request *request) {
+static int read_and_run(struct args *args) {
     struct bal_experiment *e;
     struct bal_error err = {0};
-    if (bal_experiment_read(request->file, request->trials.mode, &e, &err))
+    if (bal_experiment_read(args->file, args->trials.mode, &e, &err))
         return cli_fail("%s", err.text);
     char *name = NULL;
-    if (!request->db && asprintf(&name, "%s.db", e->name) > 0)
-        request->db = name;
+    if (!args->db && asprintf(&name, "%s.db", e->name) > 0)
+        args->db = name;
     struct bal_store *store = NULL;
     struct cli_output output;
-    int status = request->db ? CLI_OK : cli_no_memory();
+    int status = args->db ? CLI_OK : cli_no_memory();
     if (status == CLI_OK && !e->live)
         status = cli_fail("%s: it has no `live`, which says how to measure; `ballast run` simulates it",
-                          request->file);
+                          args->file);
     if (status == CLI_OK)
-        status = cli_output_open(&output, request->results.output);
-    if (status == CLI_OK && bal_store_open(request->db, BAL_STORE_WRITE, &store, &err)) {
+        status = cli_output_open(&output, args->results.output);
+    if (status == CLI_OK && bal_store_open(args->db, BAL_STORE_WRITE, &store, &err)) {
         cli_output_discard(&output);
         status = cli_fail("%s", err.text);
     }
     if (status == CLI_OK)
-        status = run_live(request, e, store, &output);
+        status = run_live(args, e, store, &output);
     bal_store_close(store);
     bal_experiment_free(e);
     free(name);
     return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {0};
+static int live_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {0};
     int operands;
-    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    const int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
         return cli_fail("live: name the file: ballast live FILE.yaml");
-    request.file = argv[1];
-    return read_and_run(&request);
+    args.file = argv[1];
+    return read_and_run(&args);
 }
 
 const struct cli_command cmd_live = {
     .name = "live",
-    .summary = "measure policies before real servers on this machine, beside what the lab says",
+    .summary = "benchmark policies on real servers of this machine and compare with the simulator",
     .operands = "FILE.yaml",
     .description =
         "Starts servers, stations and dispatchers (nginx with the module, and nginx's and HAProxy's\n"
         "own ways to choose) on loopback in a private directory, sends them the requests that the\n"
-        "lab would simulate, in short blocks by turns, ends them, and shows what was measured beside\n"
-        "what the lab says of the same fleet. The file is an experiment file with a part `live`.\n"
+        "lab would simulate, in short blocks by turns, ends them, and compares what was measured with\n"
+        "what the lab predicts for the same fleet. The file is an experiment file with a part `live`.\n"
         "Blocks are kept as trials of `run` are: interrupted, it goes on with the same command;\n"
         "`ballast report` draws them. No process and no file is left behind, however it ends.",
     .examples = "  ballast live examples/live/demo.yaml\n"
                 "  ballast live examples/live/faults.yaml --again --format json\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = live_main,
 };

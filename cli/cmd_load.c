@@ -11,11 +11,11 @@
 
 #define DEFAULT_SECONDS 10
 
-struct request {
+struct args {
     struct cli_log_request log; /* first: its setters take the whole */
     char *replay;               /* a log; NULL: none */
     struct bal_load load;
-    struct bal_law service;
+    struct bal_dist service;
     double requests, connections;
 };
 
@@ -23,49 +23,49 @@ struct request {
 
 static enum bal_code set_rate(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-3, 1e6, false, "a number from 0.001 to 1M"};
-    return cli_number(value, &range, &((struct request *)into)->load.rate, err);
+    return cli_number(value, &range, &((struct args *)into)->load.rate, err);
 }
 
 static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-3, 1e7, false, "a number of seconds from 0.001 to 10M"};
-    return cli_number(value, &range, &((struct request *)into)->load.seconds, err);
+    return cli_number(value, &range, &((struct args *)into)->load.seconds, err);
 }
 
 static enum bal_code set_requests(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1, 1e12, true, "a whole number from 1"};
-    return cli_number(value, &range, &((struct request *)into)->requests, err);
+    return cli_number(value, &range, &((struct args *)into)->requests, err);
 }
 
 static enum bal_code set_connections(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
-    return cli_number(value, &range, &((struct request *)into)->connections, err);
+    return cli_number(value, &range, &((struct args *)into)->connections, err);
 }
 
 static enum bal_code set_timeout(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-3, 1e5, false, "a number of seconds from 0.001 to 100k"};
-    return cli_number(value, &range, &((struct request *)into)->load.timeout, err);
+    return cli_number(value, &range, &((struct args *)into)->load.timeout, err);
 }
 
 static enum bal_code set_replay(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->replay = (char *)value; /* one of argv */
+    ((struct args *)into)->replay = (char *)value; /* one of argv */
     return BAL_OK;
 }
 
 static enum bal_code set_speedup(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
-    return cli_number(value, &range, &((struct request *)into)->load.speedup, err);
+    return cli_number(value, &range, &((struct args *)into)->load.speedup, err);
 }
 
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
-    struct request *request = into;
-    request->load.service = &request->service;
-    return bal_law_parse(value, &request->service, err);
+    struct args *args = into;
+    args->load.service = &args->service;
+    return bal_dist_parse(value, &args->service, err);
 }
 
 static enum bal_code set_class(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {0, 1, false, ""};
-    struct bal_load *load = &((struct request *)into)->load;
+    struct bal_load *load = &((struct args *)into)->load;
     struct bal_load_class *class_ = &load->class_[load->classes];
     if (load->classes == BAL_LOAD_CLASSES)
         return bal_fail(err, BAL_E_RANGE, "too many; there are urgencies from 0 to 7");
@@ -78,7 +78,7 @@ static enum bal_code set_class(void *into, const char *value, struct bal_error *
 }
 
 static enum bal_code set_header(void *into, const char *value, struct bal_error *err) {
-    struct bal_load *load = &((struct request *)into)->load;
+    struct bal_load *load = &((struct args *)into)->load;
     if (load->headers == BAL_LOAD_HEADERS)
         return bal_fail(err, BAL_E_RANGE, "too many; at most %d can be sent", BAL_LOAD_HEADERS);
     const size_t name = strcspn(value, ": ");
@@ -90,13 +90,13 @@ static enum bal_code set_header(void *into, const char *value, struct bal_error 
 
 static enum bal_code set_fresh(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->load.fresh = true;
+    ((struct args *)into)->load.fresh = true;
     return BAL_OK;
 }
 
 static enum bal_code set_no_resend(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->load.no_resend = true;
+    ((struct args *)into)->load.no_resend = true;
     return BAL_OK;
 }
 
@@ -137,26 +137,26 @@ static int check_classes(const struct bal_load *load) {
 }
 
 /* What a log has cannot be asked for in another way. Fills in the defaults. */
-static int check_replay(struct request *request) {
-    struct bal_load *load = &request->load;
-    const struct cli_common *common = &request->log.common;
-    if (!request->replay && (load->speedup > 0 || request->log.log.high_pattern))
+static int check_replay(struct args *args) {
+    struct bal_load *load = &args->load;
+    const struct cli_common *common = &args->log.common;
+    if (!args->replay && (load->speedup > 0 || args->log.log.high_pattern))
         return cli_fail("--speedup and --high are about a log; add --replay LOG");
-    if (request->replay && (load->rate > 0 || load->service || cli_common_given(common, "arrivals") ||
-                            cli_common_given(common, "curve")))
+    if (args->replay && (load->rate > 0 || load->service || cli_common_given(common, "arrivals") ||
+                         cli_common_given(common, "curve")))
         return cli_fail("--replay: the log says when requests come and how long they take; leave out --rate, "
                         "--arrivals, --curve and --service");
-    if (request->log.log.high_pattern && load->classes != 2)
+    if (args->log.log.high_pattern && load->classes != 2)
         return cli_fail("--high: what matches is of the first of two classes; add --class 1=1 --class 5=0");
-    load->recorded = request->log.log.high_pattern != NULL;
+    load->recorded = args->log.log.high_pattern != NULL;
     load->rate = load->rate > 0 ? load->rate : 100;
     load->speedup = load->speedup > 0 ? load->speedup : 1;
     return -1;
 }
 
 /* What was asked, whole. */
-static int complete(struct request *request, char **urls, int count) {
-    struct bal_load *load = &request->load;
+static int check_args(struct args *args, char **urls, int count) {
+    struct bal_load *load = &args->load;
     struct bal_error err = {0};
     if (count == 0)
         return cli_fail("load: a URL is missing: ballast load http://127.0.0.1:8080/ --rate 100");
@@ -166,48 +166,48 @@ static int complete(struct request *request, char **urls, int count) {
         load->url[i] = urls[i];
     }
     load->urls = (size_t)count;
-    load->arrivals = request->log.common.draft.c.model.arrivals;
-    load->curve = request->log.common.draft.c.model.curve;
-    load->requests = (uint64_t)request->requests;
-    load->connections = (unsigned)request->connections;
-    load->seed = (uint64_t)request->log.common.seed;
+    load->arrivals = args->log.common.draft.c.model.arrivals;
+    load->curve = args->log.common.draft.c.model.curve;
+    load->requests = (uint64_t)args->requests;
+    load->connections = (unsigned)args->connections;
+    load->seed = (uint64_t)args->log.common.seed;
     load->stop = cli_stop_flag();
-    if (load->seconds <= 0 && load->requests == 0 && !request->replay)
+    if (load->seconds <= 0 && load->requests == 0 && !args->replay)
         load->seconds = DEFAULT_SECONDS;
     const int status = check_classes(load);
-    return status < 0 ? check_replay(request) : status;
+    return status < 0 ? check_replay(args) : status;
 }
 
-static void show(void *context, double part, uint64_t sent, uint64_t failed) {
+static void show_progress(void *context, double part, uint64_t sent, uint64_t failed) {
     struct cli_progress *progress = context;
     snprintf(progress->note, sizeof progress->note, "%llu sent, %llu failed", (unsigned long long)sent,
              (unsigned long long)failed);
     cli_progress_show(progress, part);
 }
 
-static int run_load(struct request *request, struct bal_load_result *result, struct cli_output *output) {
+static int run_load(struct args *args, struct bal_load_result *result, struct cli_output *output) {
     struct cli_progress progress;
     struct bal_error err = {0};
     cli_catch_signals();
-    cli_progress_start(&progress, request->log.common.quiet);
-    request->load.progress = show;
-    request->load.progress_context = &progress;
-    const enum bal_code code = bal_load_run(&request->load, result, &err);
+    cli_progress_start(&progress, args->log.common.quiet);
+    args->load.progress = show_progress;
+    args->load.progress_context = &progress;
+    const enum bal_code code = bal_load_run(&args->load, result, &err);
     cli_progress_end(&progress);
     if (code) {
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    const enum cli_format format = request->log.common.format;
+    const enum cli_format format = args->log.common.format;
     if (format == CLI_JSON)
-        bal_load_json(&request->load, result, output->stream);
+        bal_load_json(&args->load, result, output->stream);
     else if (format == CLI_CSV)
-        bal_load_csv(&request->load, result, output->stream);
+        bal_load_csv(&args->load, result, output->stream);
     else
-        bal_load_text(&request->load, result, cli_style(format), output->stream);
+        bal_load_text(&args->load, result, cli_style(format), output->stream);
     const int status = cli_output_close(output);
     char warning[BAL_LOAD_WARNING];
-    for (unsigned i = 0; bal_load_warning(&request->load, result, i, warning); i++)
+    for (unsigned i = 0; bal_load_warning(&args->load, result, i, warning); i++)
         cli_warn("%s", warning);
     if (status == CLI_OK && result->stopped)
         cli_warn("interrupted; what was measured until then has been printed");
@@ -215,14 +215,14 @@ static int run_load(struct request *request, struct bal_load_result *result, str
 }
 
 /* Reads the log if there is one, then sends. */
-static int read_and_run(struct request *request, struct bal_load_result *result, struct cli_output *output) {
-    if (!request->replay)
-        return run_load(request, result, output);
+static int read_and_run(struct args *args, struct bal_load_result *result, struct cli_output *output) {
+    if (!args->replay)
+        return run_load(args, result, output);
     struct cli_logs logs;
-    int status = cli_read_logs(&request->log, &request->replay, 1, &logs);
+    int status = cli_read_logs(&args->log, &args->replay, 1, &logs);
     if (status < 0) {
-        request->load.trace = logs.trace;
-        status = run_load(request, result, output);
+        args->load.trace = logs.trace;
+        status = run_load(args, result, output);
     } else {
         cli_output_discard(output);
     }
@@ -230,34 +230,33 @@ static int read_and_run(struct request *request, struct bal_load_result *result,
     return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request *request = calloc(1, sizeof *request);
+static int load_main(const struct cli_command *command, int argc, char **argv) {
+    struct args *args = calloc(1, sizeof *args);
     struct bal_load_result *result = calloc(1, sizeof *result);
     int status = CLI_BAD_INPUT, urls;
     struct cli_output output;
-    if (!request || !result) {
+    if (!args || !result) {
         status = cli_no_memory();
         goto out;
     }
-    cli_common_init(&request->log.common, command);
-    request->load.timeout = 10;
-    request->connections = 1000;
-    status = cli_parse(command, argc, argv, request, BAL_LOAD_TARGETS, &urls);
+    cli_common_init(&args->log.common, command);
+    args->load.timeout = 10;
+    args->connections = 1000;
+    status = cli_parse(command, argc, argv, args, BAL_LOAD_TARGETS, &urls);
     if (status < 0)
-        status = complete(request, argv + 1, urls);
+        status = check_args(args, argv + 1, urls);
     if (status < 0)
-        status =
-            cli_spare_logs("--output", request->log.common.output, &request->replay, request->replay ? 1 : 0);
+        status = cli_check_not_logs("--output", args->log.common.output, &args->replay, args->replay ? 1 : 0);
     if (status >= 0)
         goto out;
-    status = cli_output_open(&output, request->log.common.output);
+    status = cli_output_open(&output, args->log.common.output);
     if (status == CLI_OK)
-        status = read_and_run(request, result, &output);
+        status = read_and_run(args, result, &output);
 out:
     if (result)
         bal_load_result_fini(result);
     free(result);
-    free(request);
+    free(args);
     return status;
 }
 
@@ -279,5 +278,5 @@ const struct cli_command cmd_load = {
         "json\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = load_main,
 };

@@ -1,7 +1,7 @@
-/* ballast paper NAME: runs a paper's experiments and says of every claim whether it holds. */
+/* ballast paper NAME: runs a paper's experiments and prints for every claim whether it holds. */
 #include "commands.h"
-#include "experiment.h"
-#include "spread.h"
+#include "experiment_output.h"
+#include "mpi_sweep.h"
 
 #include "report/paper_report.h"
 
@@ -10,7 +10,7 @@
 
 enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
-struct request {
+struct args {
     struct cli_trials trials; /* first: its options are shared */
     const char *figure;
     const char *output;
@@ -19,13 +19,13 @@ struct request {
 
 static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->figure = value;
+    ((struct args *)into)->figure = value;
     return BAL_OK;
 }
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->output = value;
+    ((struct args *)into)->output = value;
     return BAL_OK;
 }
 
@@ -33,7 +33,7 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     static const char *const names[] = {"text", "csv", "json", "markdown"};
     for (int i = 0; i < 4; i++)
         if (strcmp(value, names[i]) == 0) {
-            ((struct request *)into)->format = (enum format)i;
+            ((struct args *)into)->format = (enum format)i;
             return BAL_OK;
         }
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
@@ -66,11 +66,11 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
     cli_progress_show(&show->bar, ((double)show->number + part) / (double)show->count);
 }
 
-static int run_experiments(const struct request *request, struct bal_paper_work *work) {
+static int run_experiments(const struct args *args, struct bal_paper_work *work) {
     cli_catch_signals();
     struct show show = {.count = work->count};
-    cli_progress_start(&show.bar, request->trials.quiet);
-    const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
+    cli_progress_start(&show.bar, args->trials.quiet);
+    const struct bal_sweep_options sweep = {.threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
                                             .progress = show_progress,
                                             .progress_context = &show};
@@ -79,8 +79,8 @@ static int run_experiments(const struct request *request, struct bal_paper_work 
     for (; show.number < work->count && !code; show.number++) {
         const struct bal_experiment *e = work->experiment[show.number];
         show.name = e->name;
-        code = cli_is_spread() ? cli_spread_sweep(e, work->store, &sweep, &err)
-                               : bal_sweep_run(e, work->store, &sweep, &err);
+        code = cli_is_mpi() ? cli_mpi_sweep(e, work->store, &sweep, &err)
+                            : bal_sweep_run(e, work->store, &sweep, &err);
     }
     cli_progress_end(&show.bar);
     if (code == BAL_E_STOPPED) {
@@ -111,12 +111,12 @@ static int write_page(const struct bal_paper_work *work) {
     return status;
 }
 
-static int print_judgements(const struct request *request, const struct bal_paper_work *work, bool drawn) {
+static int print_judgements(const struct args *args, const struct bal_paper_work *work, bool drawn) {
     struct cli_output output;
     int status = cli_output_open(&output, NULL);
     if (status)
         return status;
-    switch (request->format) {
+    switch (args->format) {
     case FORMAT_TEXT:
         bal_paper_text(work, drawn, output.stream);
         break;
@@ -136,7 +136,7 @@ static int print_judgements(const struct request *request, const struct bal_pape
 }
 
 /* Without gnuplot there are no figures, but the claims are worth having: a warning is enough. */
-static int conclude(const struct request *request, struct bal_paper_work *work) {
+static int print_results(const struct args *args, struct bal_paper_work *work) {
     struct bal_error err = {0};
     if (bal_paper_work_judge(work, &err))
         return cli_fail("%s", err.text);
@@ -144,16 +144,16 @@ static int conclude(const struct request *request, struct bal_paper_work *work) 
     if (!drawn)
         cli_warn("%s", err.text);
     const int status = write_page(work);
-    return status ? status : print_judgements(request, work, drawn);
+    return status ? status : print_judgements(args, work, drawn);
 }
 
 /* ---- the command ---- */
 
-static int list_papers(const struct request *request) {
+static int list_papers(const struct args *args) {
     struct bal_error err = {0};
     struct bal_papers papers;
     char *directory;
-    if (request->format != FORMAT_TEXT && request->format != FORMAT_JSON)
+    if (args->format != FORMAT_TEXT && args->format != FORMAT_JSON)
         return cli_fail("--format: the list of papers is text or json; name a paper for its claims");
     if (bal_papers_directory(&directory, &err))
         return cli_fail("%s", err.text);
@@ -161,36 +161,36 @@ static int list_papers(const struct request *request) {
     free(directory);
     if (code)
         return cli_fail("%s", err.text);
-    (request->format == FORMAT_JSON ? bal_papers_json : bal_papers_text)(&papers, stdout);
+    (args->format == FORMAT_JSON ? bal_papers_json : bal_papers_text)(&papers, stdout);
     bal_papers_fini(&papers);
     return CLI_OK;
 }
 
 static int run_alone(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {0};
+    struct args args = {0};
     int operands;
-    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
-        return list_papers(&request);
+        return list_papers(&args);
     struct bal_paper_work work;
     struct bal_error err = {0};
-    if (bal_paper_work_init(&work, argv[1], request.trials.mode, request.figure, request.output, &err))
+    if (bal_paper_work_init(&work, argv[1], args.trials.mode, args.figure, args.output, &err))
         return cli_fail("%s", err.text);
-    status = run_experiments(&request, &work);
+    status = run_experiments(&args, &work);
     if (!status)
-        status = conclude(&request, &work);
+        status = print_results(&args, &work);
     bal_paper_work_fini(&work);
     return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    int status = cli_spread_join();
+static int paper_main(const struct cli_command *command, int argc, char **argv) {
+    int status = cli_mpi_join();
     if (status >= 0)
         return status;
     status = run_alone(command, argc, argv);
-    cli_spread_leave();
+    cli_mpi_leave();
     return status;
 }
 
@@ -201,17 +201,20 @@ const struct cli_command cmd_paper = {
     .description =
         "Without a name: lists the papers. With one: runs its experiments and says of every claim what was "
         "measured and\n"
-        "whether it holds, does not hold or is undecided; findings of ours are marked and counted apart. "
-        "Exits with 1 if\n"
-        "one does not hold. Results, figures and a page are put into a directory; an interrupted run goes on "
-        "from there.\n"
-        "A name with a slash is a directory with a paper.txt and experiment files of your own. Under mpirun "
-        "the trials\n"
-        "are spread over the processes.",
+        "whether it holds, is an error of the paper or is undecided; what holds by definition and findings "
+        "of "
+        "ours are\n"
+        "counted apart. Exits with 1 if one does not hold and its file does not say why. Results, figures "
+        "and a "
+        "page are\n"
+        "put into a directory; an interrupted run goes on from there. A name with a slash is a directory "
+        "with a "
+        "paper.txt\n"
+        "and experiment files of your own. Under mpirun the trials are spread over the processes.",
     .examples = "  ballast paper\n"
                 "  ballast paper supermarket --quick\n"
                 "  ballast paper supermarket --figure load --format json\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = paper_main,
 };

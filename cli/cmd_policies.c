@@ -41,7 +41,7 @@ static enum bal_code set_check(void *into, const char *value, struct bal_error *
 static struct bal_policy_spec with_defaults(const struct bal_policy *policy) {
     struct bal_policy_spec spec = {.policy = policy};
     for (unsigned i = 0; i < policy->param_count; i++)
-        spec.value[i] = policy->params[i].fallback;
+        spec.value[i] = policy->params[i].default_value;
     return spec;
 }
 
@@ -58,7 +58,7 @@ static bool is_symmetric(const struct bal_policy *policy) {
 /* Memory as a formula is best shown by two examples. */
 static void memory_text(const struct bal_policy *policy, uint32_t servers, char *text, size_t size) {
     const struct bal_policy_spec spec = with_defaults(policy);
-    const struct bal_setting setting = {servers, 0.9};
+    const struct bal_policy_context setting = {servers, 0.9};
     snprintf(text, size, "%.0f", bal_policy_memory_bits(&spec, &setting));
 }
 
@@ -67,7 +67,8 @@ static void words_text(const struct bal_param *param, char *text, size_t size) {
     for (unsigned i = 0; i <= (unsigned)param->high && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", param->words[i]);
     if (used < size)
-        snprintf(text + used, size - used, "; default %s", param->words[(unsigned)param->fallback]);
+        snprintf(text + used, size - used, "; default %s",
+                 isnan(param->default_value) ? "none" : param->words[(unsigned)param->default_value]);
 }
 
 static void range_text(const struct bal_param *param, char *text, size_t size) {
@@ -78,8 +79,8 @@ static void range_text(const struct bal_param *param, char *text, size_t size) {
     char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT], fallback[BAL_NUMBER_TEXT] = "none";
     bal_number_print(param->low, low);
     bal_number_print(param->high, high);
-    if (!isnan(param->fallback))
-        bal_number_print(param->fallback, fallback);
+    if (!isnan(param->default_value))
+        bal_number_print(param->default_value, fallback);
     snprintf(text, size, "%s from %s to %s, default %s", param->whole ? "whole number" : "number", low, high,
              fallback);
 }
@@ -158,9 +159,9 @@ static void print_names(FILE *out) {
           "not, with\nblanks, dashes, underscores or nothing between the words; proxies.md tells more.\n\n"
           "| name | policy |\n|---|---|\n",
           out);
-    for (size_t i = 0; bal_policy_known_as(i, NULL); i++) {
+    for (size_t i = 0; bal_policy_alias_at(i, NULL); i++) {
         const char *policy;
-        const char *name = bal_policy_known_as(i, &policy);
+        const char *name = bal_policy_alias_at(i, &policy);
         fprintf(out, "| %s | `%s` |\n", name, policy);
     }
 }
@@ -187,7 +188,7 @@ static void json_policy(struct json *json, const struct bal_policy *policy) {
         bal_json_text(json, "name", param->name);
         bal_json_number(json, "low", param->low);
         bal_json_number(json, "high", param->high);
-        bal_json_number(json, "default", param->fallback);
+        bal_json_number(json, "default", param->default_value);
         bal_json_bool(json, "whole", param->whole);
         if (param->words)
             json_words(json, param);
@@ -210,17 +211,20 @@ static void print_json(const struct bal_policy *only, FILE *out) {
 
 /* ---- a policy of one's own ---- */
 
-static enum bal_code examine(const char *text, struct bal_error *err) {
+static enum bal_code examine_policy(const char *text, struct bal_error *err) {
     struct bal_policy_spec spec;
     const enum bal_code code =
         bal_plugin_is_path(text) ? bal_plugin_parse(text, &spec, err) : bal_policy_parse(text, &spec, err);
     return code ? code : bal_policy_examine(&spec, err);
 }
 
-enum { EXAMINE_SECONDS = 60, EXAMINED = 77 }; /* it ends with that, and not by itself, when it is good */
+enum {
+    EXAMINE_SECONDS = 60,
+    EXAMINED = 77
+}; /* EXAMINED: the child's exit status for a good policy, so that a policy that exits by itself is noticed */
 
-/* In a process of its own, which the policy may take with it. */
-static int check(const char *text) {
+/* In a child process, because the policy may crash it. */
+static int examine_in_child(const char *text) {
     int ends[2];
     if (pipe(ends))
         return cli_fail("cannot make a pipe: %s", strerror(errno));
@@ -230,7 +234,7 @@ static int check(const char *text) {
     if (child == 0) {
         struct bal_error err = {0};
         alarm(EXAMINE_SECONDS);
-        const bool failed = examine(text, &err);
+        const bool failed = examine_policy(text, &err);
         const ssize_t told = write(ends[1], err.text, strlen(err.text));
         _exit(failed || told < 0 ? CLI_OUTCOME : EXAMINED);
     }
@@ -260,14 +264,14 @@ static int check(const char *text) {
     return cli_output_close(&output);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
+static int policies_main(const struct cli_command *command, int argc, char **argv) {
     struct choices choices = {TEXT};
     int operands;
     const int status = cli_parse(command, argc, argv, &choices, 1, &operands);
     if (status >= 0)
         return status;
     if (choices.check)
-        return check(choices.check);
+        return examine_in_child(choices.check);
     const struct bal_policy *only = NULL;
     if (operands == 1) {
         struct bal_policy_spec spec;
@@ -304,5 +308,5 @@ const struct cli_command cmd_policies = {
     .examples = "  ballast policies\n  ballast policies pod\n  ballast policies --check ./mine.so\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = policies_main,
 };

@@ -3,13 +3,13 @@
 
 #include "ballast/report.h"
 
-struct request {
+struct args {
     const char *output;
 };
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->output = value;
+    ((struct args *)into)->output = value;
     return BAL_OK;
 }
 
@@ -17,15 +17,15 @@ static const struct cli_option options[] = {
     {"output", "FILE", "write the page there, also -o (default: standard output)", set_output},
 };
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {0};
+static int report_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {0};
     int operands;
-    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
         return cli_fail("report: name the file of results: ballast report FILE.db -o report.html");
-    status = cli_spare_file("--output", request.output, argv[1], "the file of results");
+    status = cli_check_not_input("--output", args.output, argv[1], "the file of results");
     if (status >= 0)
         return status;
     struct bal_error err = {0};
@@ -33,7 +33,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (bal_store_open(argv[1], BAL_STORE_READ, &store, &err))
         return cli_fail("%s", err.text);
     struct cli_output output;
-    status = cli_output_open(&output, request.output);
+    status = cli_output_open(&output, args.output);
     if (status == CLI_OK && bal_report_write(store, argv[1], output.stream, &err)) {
         cli_output_discard(&output);
         status = cli_fail("%s", err.text);
@@ -55,5 +55,5 @@ const struct cli_command cmd_report = {
                 "  ballast report load.db -o report.html\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = report_main,
 };

@@ -1,13 +1,13 @@
-/* ballast results FILE.db: which runs a file of results has seen, and what came out. */
+/* ballast results FILE.db: lists the runs in a file of results, and their results. */
 #include "commands.h"
-#include "experiment.h"
+#include "experiment_output.h"
 
 #include "format/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct args {
     double run; /* 0: not given */
     bool export, list;
     struct cli_results results;
@@ -15,32 +15,32 @@ struct request {
 
 static enum bal_code set_run(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1, 1e9, true, "the number of a run, as in the list"};
-    struct request *request = into;
-    request->export = true;
-    return cli_number(value, &range, &request->run, err);
+    struct args *args = into;
+    args->export = true;
+    return cli_number(value, &range, &args->run, err);
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    struct request *request = into;
-    request->export = true;
-    return cli_format(value, &request->results.format, err);
+    struct args *args = into;
+    args->export = true;
+    return cli_format(value, &args->results.format, err);
 }
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->results.output = value;
+    ((struct args *)into)->results.output = value;
     return BAL_OK;
 }
 
 static enum bal_code set_list(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->list = true;
+    ((struct args *)into)->list = true;
     return BAL_OK;
 }
 
 static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->results.seconds = true;
+    ((struct args *)into)->results.seconds = true;
     return BAL_OK;
 }
 
@@ -61,7 +61,7 @@ static enum bal_code read_run(const struct bal_store_run *run, struct bal_experi
     return bal_experiment_parse(run->spec, strlen(run->spec), name, run->mode, e, err);
 }
 
-/* The versions whose trials count, which need not be the one that looks at them now. */
+/* The versions that made the trials; they may differ from the one that reads them now. */
 static void print_versions(struct bal_store *store, const struct bal_experiment *e,
                            const struct bal_store_run *run, char *text, size_t size, struct bal_error *err) {
     struct bal_makers makers;
@@ -100,10 +100,10 @@ static void add_run(struct table *table, struct bal_store *store, const struct b
 }
 
 static int list_runs(struct bal_store *store, const struct bal_store_run *runs, size_t count,
-                     const struct request *request) {
+                     const struct args *args) {
     static const char *const heads[] = {"run", "experiment", "mode", "trials", "started", "ended", "version"};
     struct cli_output output;
-    const int status = cli_output_open(&output, request->results.output);
+    const int status = cli_output_open(&output, args->results.output);
     if (status)
         return status;
     struct table table;
@@ -113,46 +113,46 @@ static int list_runs(struct bal_store *store, const struct bal_store_run *runs, 
     for (size_t i = 0; i < count; i++)
         add_run(&table, store, &runs[i]);
     bal_table_print(&table, "rllrlll",
-                    request->results.format == CLI_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED,
+                    args->results.format == CLI_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED,
                     output.stream);
     bal_table_fini(&table);
     return cli_output_close(&output);
 }
 
 static int export_run(struct bal_store *store, const struct bal_store_run *runs, size_t count,
-                      const struct request *request) {
+                      const struct args *args) {
     const struct bal_store_run *run = count ? &runs[count - 1] : NULL;
-    for (size_t i = 0; request->run > 0 && i < count; i++)
-        if ((double)runs[i].id == request->run)
+    for (size_t i = 0; args->run > 0 && i < count; i++)
+        if ((double)runs[i].id == args->run)
             run = &runs[i];
     if (!run)
         return cli_fail("there is no run in the file yet");
-    if (request->run > 0 && (double)run->id != request->run)
-        return cli_fail("--run %.0f: there is no such run; there are 1 to %lld", request->run,
+    if (args->run > 0 && (double)run->id != args->run)
+        return cli_fail("--run %.0f: there is no such run; there are 1 to %lld", args->run,
                         (long long)runs[count - 1].id);
     struct bal_experiment *e;
     struct bal_error err = {0};
     if (read_run(run, &e, &err))
         return cli_fail("%s", err.text);
     struct cli_output output;
-    int status = cli_output_open(&output, request->results.output);
+    int status = cli_output_open(&output, args->results.output);
     if (status == CLI_OK)
-        status = cli_print_experiment(store, e, &request->results, &output);
+        status = cli_print_experiment(store, e, &args->results, &output);
     bal_experiment_free(e);
     return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {0};
+static int results_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {0};
     int operands;
-    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
         return cli_fail("results: name the file of results: ballast results FILE.db");
-    if (request.list && request.results.format != CLI_TEXT && request.results.format != CLI_MARKDOWN)
+    if (args.list && args.results.format != CLI_TEXT && args.results.format != CLI_MARKDOWN)
         return cli_fail("--list: write text or markdown");
-    status = cli_spare_file("--output", request.results.output, argv[1], "the file of results");
+    status = cli_check_not_input("--output", args.results.output, argv[1], "the file of results");
     if (status >= 0)
         return status;
     struct bal_error err = {0};
@@ -164,7 +164,7 @@ static int run(const struct cli_command *command, int argc, char **argv) {
     if (bal_store_runs(store, &runs, &count, &err))
         status = cli_fail("%s", err.text);
     else
-        status = (request.export && !request.list ? export_run : list_runs)(store, runs, count, &request);
+        status = (args.export && !args.list ? export_run : list_runs)(store, runs, count, &args);
     free(runs);
     bal_store_close(store);
     return status;
@@ -181,5 +181,5 @@ const struct cli_command cmd_results = {
                 "  ballast results load.db --run 2 --format json\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = results_main,
 };

@@ -1,7 +1,7 @@
-/* ballast run FILE: does an experiment, keeps every trial, prints the results. */
+/* ballast run FILE: runs an experiment, stores every trial, prints the results. */
 #include "commands.h"
-#include "experiment.h"
-#include "spread.h"
+#include "experiment_output.h"
+#include "mpi_sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct request {
+struct args {
     struct cli_trials trials; /* first: its options are shared */
     const char *file;
     const char *db; /* NULL: the name of the experiment, in the current directory */
@@ -19,29 +19,29 @@ struct request {
 
 static enum bal_code set_db(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->db = value;
+    ((struct args *)into)->db = value;
     return BAL_OK;
 }
 
 static enum bal_code set_dry_run(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->dry_run = true;
+    ((struct args *)into)->dry_run = true;
     return BAL_OK;
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return cli_format(value, &((struct request *)into)->results.format, err);
+    return cli_format(value, &((struct args *)into)->results.format, err);
 }
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->results.output = value;
+    ((struct args *)into)->results.output = value;
     return BAL_OK;
 }
 
 static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->results.seconds = true;
+    ((struct args *)into)->results.seconds = true;
     return BAL_OK;
 }
 
@@ -116,7 +116,7 @@ static void print_plan(const struct bal_experiment *e, FILE *out) {
         }
 }
 
-static int dry_run(const struct request *request, const struct bal_experiment *e, struct bal_store *store,
+static int dry_run(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
                    struct cli_output *output) {
     struct bal_error err = {0};
     struct bal_sweep_progress work;
@@ -125,9 +125,9 @@ static int dry_run(const struct request *request, const struct bal_experiment *e
         return cli_fail("%s", err.text);
     }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const double threads = request->trials.threads > 0 ? request->trials.threads
-                           : processors > 0            ? (double)processors
-                                                       : 1;
+    const double threads = args->trials.threads > 0 ? args->trials.threads
+                           : processors > 0         ? (double)processors
+                                                    : 1;
     print_plan(e, output->stream);
     fprintf(output->stream, "%zu points x %zu policies: %zu trials, %zu of them done; the rest takes about ",
             e->points, e->policies, work.total, work.done);
@@ -152,65 +152,65 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
     cli_progress_show(&show->bar, progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1);
 }
 
-static int run_experiment(const struct request *request, const struct bal_experiment *e,
-                          struct bal_store *store, struct cli_output *output) {
+static int run_experiment(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
+                          struct cli_output *output) {
     cli_catch_signals();
     struct show show = {.bar = {.shown = false}};
-    cli_progress_start(&show.bar, request->trials.quiet);
-    const struct bal_sweep_options sweep = {.threads = (unsigned)request->trials.threads,
+    cli_progress_start(&show.bar, args->trials.quiet);
+    const struct bal_sweep_options sweep = {.threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
                                             .progress = show_progress,
                                             .progress_context = &show};
     struct bal_error err = {0};
     const enum bal_code code =
-        cli_is_spread() ? cli_spread_sweep(e, store, &sweep, &err) : bal_sweep_run(e, store, &sweep, &err);
+        cli_is_mpi() ? cli_mpi_sweep(e, store, &sweep, &err) : bal_sweep_run(e, store, &sweep, &err);
     cli_progress_end(&show.bar);
     if (!code)
-        return cli_print_experiment(store, e, &request->results, output);
+        return cli_print_experiment(store, e, &args->results, output);
     cli_output_discard(output);
     if (code != BAL_E_STOPPED)
         return cli_fail("%s", err.text);
     cli_warn("interrupted: %s; they are kept in %s, and the same command goes on from there", err.text,
-             request->db);
+             args->db);
     return CLI_INTERRUPTED;
 }
 
-/* A plan needs no file: what is not there is not done yet. */
-static int open_store(const struct request *request, bool measured, struct bal_store **store) {
+/* A plan needs no file: trials that are not in a file are not done yet. */
+static int open_store(const struct args *args, bool measured, struct bal_store **store) {
     struct bal_error err = {0};
-    if (request->dry_run && access(request->db, F_OK) != 0)
+    if (args->dry_run && access(args->db, F_OK) != 0)
         return CLI_OK;
-    if (measured && access(request->db, F_OK) != 0)
+    if (measured && access(args->db, F_OK) != 0)
         return cli_fail(
             "%s: its policies are measured on real processes: use `ballast live` instead of `run`",
-            request->file);
-    const enum bal_store_access access = request->dry_run ? BAL_STORE_READ : BAL_STORE_WRITE;
-    return bal_store_open(request->db, access, store, &err) ? cli_fail("%s", err.text) : CLI_OK;
+            args->file);
+    const enum bal_store_access access = args->dry_run ? BAL_STORE_READ : BAL_STORE_WRITE;
+    return bal_store_open(args->db, access, store, &err) ? cli_fail("%s", err.text) : CLI_OK;
 }
 
-static int open_output(const struct request *request, struct cli_output *output) {
-    const char *path = request->results.output;
-    int status = cli_spare_file("--output", path, request->file, "the experiment");
+static int open_output(const struct args *args, struct cli_output *output) {
+    const char *path = args->results.output;
+    int status = cli_check_not_input("--output", path, args->file, "the experiment");
     if (status < 0)
-        status = cli_spare_file("--output", path, request->db, "the file of results");
+        status = cli_check_not_input("--output", path, args->db, "the file of results");
     return status < 0 ? cli_output_open(output, path) : status;
 }
 
-static int read_and_run(struct request *request) {
+static int read_and_run(struct args *args) {
     struct bal_experiment *e;
     struct bal_error err = {0};
-    if (bal_experiment_read(request->file, request->trials.mode, &e, &err))
+    if (bal_experiment_read(args->file, args->trials.mode, &e, &err))
         return cli_fail("%s", err.text);
     char *name = NULL;
-    if (!request->db && asprintf(&name, "%s.db", e->name) > 0)
-        request->db = name;
+    if (!args->db && asprintf(&name, "%s.db", e->name) > 0)
+        args->db = name;
     struct bal_store *store = NULL;
     struct cli_output output;
-    int status = request->db ? open_output(request, &output) : cli_no_memory();
-    if (status == CLI_OK && (status = open_store(request, e->live != NULL, &store)) != CLI_OK)
+    int status = args->db ? open_output(args, &output) : cli_no_memory();
+    if (status == CLI_OK && (status = open_store(args, e->live != NULL, &store)) != CLI_OK)
         cli_output_discard(&output);
     if (status == CLI_OK)
-        status = (request->dry_run ? dry_run : run_experiment)(request, e, store, &output);
+        status = (args->dry_run ? dry_run : run_experiment)(args, e, store, &output);
     bal_store_close(store);
     bal_experiment_free(e);
     free(name);
@@ -218,23 +218,23 @@ static int read_and_run(struct request *request) {
 }
 
 static int run_alone(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {0};
+    struct args args = {0};
     int operands;
-    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    const int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
         return cli_fail("run: name the experiment: ballast run FILE.yaml");
-    request.file = argv[1];
-    return read_and_run(&request);
+    args.file = argv[1];
+    return read_and_run(&args);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    int status = cli_spread_join();
+static int run_main(const struct cli_command *command, int argc, char **argv) {
+    int status = cli_mpi_join();
     if (status >= 0)
         return status;
     status = run_alone(command, argc, argv);
-    cli_spread_leave();
+    cli_mpi_leave();
     return status;
 }
 
@@ -255,5 +255,5 @@ const struct cli_command cmd_run = {
                 "  mpirun -n 16 ballast run load.yaml\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = run_main,
 };

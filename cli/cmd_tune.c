@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-struct request {
+struct args {
     struct cli_common common; /* first: its setters take the whole */
     double shortest, longest; /* NaN: not given */
     double points;
@@ -16,24 +16,24 @@ struct request {
 static const struct cli_range time_range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 10"};
 
 static enum bal_code set_shortest(void *into, const char *value, struct bal_error *err) {
-    return cli_number(value, &time_range, &((struct request *)into)->shortest, err);
+    return cli_number(value, &time_range, &((struct args *)into)->shortest, err);
 }
 
 static enum bal_code set_longest(void *into, const char *value, struct bal_error *err) {
-    return cli_number(value, &time_range, &((struct request *)into)->longest, err);
+    return cli_number(value, &time_range, &((struct args *)into)->longest, err);
 }
 
 static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {2, 200, true, "a whole number from 2 to 200"};
-    return cli_number(value, &range, &((struct request *)into)->points, err);
+    return cli_number(value, &range, &((struct args *)into)->points, err);
 }
 
 static const struct cli_option options[] = {
     {.setting = "servers"},
-    {.setting = "load", .fallback = "0.3"},
+    {.setting = "load", .default_value = "0.3"},
     {.help = "time to switch a server on: its mean, or a law such as det(10)",
      .setting = "setup",
-     .fallback = "10"},
+     .default_value = "10"},
     {.setting = "service"},
     {.setting = "arrivals"},
     {.setting = "curve"},
@@ -48,29 +48,27 @@ static const struct cli_option options[] = {
 };
 
 /* Long enough for many standby and set-up times, in so many jobs as two million allow. */
-static double time_of(const struct request *request) {
-    const struct cli_common *common = &request->common;
+static double time_of(const struct args *args) {
+    const struct cli_common *common = &args->common;
     if (!bal_draft_is_open(&common->draft))
         return bal_draft_time(&common->draft);
     const double rate = bal_model_arrival_rate(&common->draft.c.model);
     return fmin(fmax(fmax(3e5 / rate, 200 * common->draft.c.model.setup.mean), 1000), 2e6 / rate);
 }
 
-static int print(const struct request *request, const struct bal_tuning *tuning,
-                 const struct bal_tuned *tuned, bool cut_short, struct cli_output *output) {
+static int print_report(const struct args *args, const struct bal_tuning *tuning,
+                        const struct bal_tuned *tuned, bool cut_short, struct cli_output *output) {
     struct bal_error err = {0};
-    if (request->common.figure && !cut_short &&
-        bal_tune_figure(tuning, tuned, request->common.figure, &err)) {
+    if (args->common.figure && !cut_short && bal_tune_figure(tuning, tuned, args->common.figure, &err)) {
         cli_output_discard(output);
-        return cli_fail("--figure %s: %s", request->common.figure, err.text);
+        return cli_fail("--figure %s: %s", args->common.figure, err.text);
     }
-    if (request->common.format == CLI_JSON)
-        bal_tune_json(tuning, tuned, &request->common.draft, output->stream);
-    else if (request->common.format == CLI_CSV)
-        bal_tune_csv(tuning, tuned, &request->common.draft, output->stream);
+    if (args->common.format == CLI_JSON)
+        bal_tune_json(tuning, tuned, &args->common.draft, output->stream);
+    else if (args->common.format == CLI_CSV)
+        bal_tune_csv(tuning, tuned, &args->common.draft, output->stream);
     else
-        bal_tune_text(tuning, tuned, &request->common.draft, cli_style(request->common.format),
-                      output->stream);
+        bal_tune_text(tuning, tuned, &args->common.draft, cli_style(args->common.format), output->stream);
     const int status = cli_output_close(output);
     if (status || !cut_short)
         return status;
@@ -78,11 +76,11 @@ static int print(const struct request *request, const struct bal_tuning *tuning,
     return CLI_INTERRUPTED;
 }
 
-static int tune(const struct request *request) {
-    const struct cli_common *common = &request->common;
+static int tune_and_print(const struct args *args) {
+    const struct cli_common *common = &args->common;
     const double mean = common->draft.c.model.setup.mean;
     struct bal_draft draft = common->draft;
-    draft.time = time_of(request);
+    draft.time = time_of(args);
     bal_draft_complete(&draft);
     draft.c.run.seed = (uint64_t)common->seed;
     const struct bal_tuning tuning = {
@@ -91,9 +89,9 @@ static int tune(const struct request *request) {
         .replications = draft.c.replications,
         .precision = draft.c.precision,
         .open = bal_draft_is_open(&common->draft),
-        .shortest = isnan(request->shortest) ? mean / 100 : request->shortest,
-        .longest = isnan(request->longest) ? mean * 100 : request->longest,
-        .points = (unsigned)request->points,
+        .shortest = isnan(args->shortest) ? mean / 100 : args->shortest,
+        .longest = isnan(args->longest) ? mean * 100 : args->longest,
+        .points = (unsigned)args->points,
     };
     struct cli_output output;
     const int opened = cli_output_open(&output, common->output);
@@ -109,27 +107,27 @@ static int tune(const struct request *request) {
         cli_output_discard(&output);
         return cli_fail("%s", err.text);
     }
-    const int status = print(request, &tuning, &tuned, code == BAL_E_STOPPED, &output);
+    const int status = print_report(args, &tuning, &tuned, code == BAL_E_STOPPED, &output);
     bal_tuned_fini(&tuned);
     return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.shortest = NAN, .longest = NAN, .points = 13};
-    cli_common_init(&request.common, command);
+static int tune_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {.shortest = NAN, .longest = NAN, .points = 13};
+    cli_common_init(&args.common, command);
     int operands;
-    const int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    const int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0 || strcmp(argv[1], "tabs") != 0)
         return cli_fail("tune: '%.60s' cannot be tuned; write ballast tune tabs", operands ? argv[1] : "");
-    if (request.common.draft.c.run.engine != BAL_ENGINE_AUTO)
+    if (args.common.draft.c.run.engine != BAL_ENGINE_AUTO)
         return cli_fail("--engine: tuning runs several engines; leave it out");
     struct bal_error err = {0};
-    if (bal_model_check(&request.common.draft.c.model, &err))
+    if (bal_model_check(&args.common.draft.c.model, &err))
         return cli_fail("%s", err.text);
-    const int length = cli_common_check_length(&request.common);
-    return length >= 0 ? length : tune(&request);
+    const int length = cli_common_check_length(&args.common);
+    return length >= 0 ? length : tune_and_print(&args);
 }
 
 const struct cli_command cmd_tune = {
@@ -138,12 +136,12 @@ const struct cli_command cmd_tune = {
     .operands = "tabs",
     .description = "Sweeps the standby time of tabs, after which an idle server switches off, and shows what "
                    "it costs in power and\n"
-                   "waiting, with the knee of the frontier marked; beside it servers that are always on "
+                   "waiting, with the knee of the frontier marked; for comparison servers that are always on "
                    "(jiq) and one common queue with\n"
                    "the same times (delayed-off).",
     .examples = "  ballast tune tabs --servers 100 --load 0.3 --setup 10\n"
                 "  ballast tune tabs --servers 1000 --load 0.6 --setup 'det(30)' --figure frontier.svg\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = tune_main,
 };

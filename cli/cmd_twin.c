@@ -1,11 +1,11 @@
-/* ballast twin: what another policy would do with the traffic of this minute. */
+/* ballast twin: what would another policy do with the traffic of the last minutes? */
 #include "commands.h"
 #include "log_options.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/file.h"
 #include "report/twin_report.h"
-#include "twin/remote.h"
+#include "twin/fetch_requests.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,22 +15,22 @@
 #include <unistd.h>
 
 enum {
-    LINE_BYTES = 512, /* of a log are read for each request that there is room for */
+    LINE_BYTES = 512, /* bytes of a log that are read for each request of the capacity */
     POLL_MS = 200,    /* how often new lines are looked for ... */
     ASK_MS = 1000,    /* ... and records are asked for */
 };
-#define PATIENCE 5.0 /* seconds, with who is asked */
+#define PATIENCE 5.0 /* seconds, when a dispatcher is polled */
 
-struct request {
+struct args {
     struct cli_log_request log; /* first: its setters take the whole */
     const char *path;           /* of the log that is followed; NULL: none is */
-    const char *url;            /* of ballast_status; NULL: nobody is asked */
+    const char *url;            /* of ballast_status; NULL: no dispatcher is polled */
     struct bal_policy_spec now;
     bool has_now;
     double window, every, share, keep, fewer, traffic;
     const char *publish;
     bool once, nginx;
-    struct bal_gather command;
+    struct bal_strbuf command;
 };
 
 /* ---- options ---- */
@@ -38,20 +38,30 @@ struct request {
 static enum bal_code set_log(void *into, const char *value, struct bal_error *err) {
     if (*value == 0 || strcmp(value, "-") == 0)
         return bal_fail(err, BAL_E_SYNTAX, "name a file: what comes through a pipe does not grow");
-    ((struct request *)into)->path = value;
+    ((struct args *)into)->path = value;
     return BAL_OK;
 }
 
 static enum bal_code set_from(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->url = value;
+    ((struct args *)into)->url = value;
     return BAL_OK;
 }
 
 static enum bal_code set_now(void *into, const char *value, struct bal_error *err) {
-    struct request *request = into;
-    const enum bal_code code = bal_policy_parse(value, &request->now, err);
-    request->has_now = !code;
+    struct args *args = into;
+    const enum bal_code code = bal_policy_parse(value, &args->now, err);
+    args->has_now = !code;
+    if (!code)
+        bal_policy_wait_for_power(&args->now);
+    return code;
+}
+
+static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
+    struct cli_common *common = into;
+    const enum bal_code code = cli_set_policy(into, value, err);
+    if (!code)
+        bal_policy_wait_for_power(&common->policy[common->policies - 1]);
     return code;
 }
 
@@ -67,48 +77,48 @@ static enum bal_code set_length(const char *value, double low, double high, doub
 }
 
 static enum bal_code set_window(void *into, const char *value, struct bal_error *err) {
-    return set_length(value, 1, 86400, &((struct request *)into)->window, err);
+    return set_length(value, 1, 86400, &((struct args *)into)->window, err);
 }
 
 static enum bal_code set_every(void *into, const char *value, struct bal_error *err) {
-    return set_length(value, 0.1, 3600, &((struct request *)into)->every, err);
+    return set_length(value, 0.1, 3600, &((struct args *)into)->every, err);
 }
 
 static enum bal_code set_share(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1e-3, 1, false, "a share of a core from 0.001 to 1, such as 0.25"};
-    return cli_number(value, &range, &((struct request *)into)->share, err);
+    return cli_number(value, &range, &((struct args *)into)->share, err);
 }
 
 static enum bal_code set_keep(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1000, 1e8, true, "a whole number from 1000 to 100M"};
-    return cli_number(value, &range, &((struct request *)into)->keep, err);
+    return cli_number(value, &range, &((struct args *)into)->keep, err);
 }
 
 static enum bal_code set_fewer(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {0, 1e6, true, "a whole number from 0 (not asked) to 1M"};
-    return cli_number(value, &range, &((struct request *)into)->fewer, err);
+    return cli_number(value, &range, &((struct args *)into)->fewer, err);
 }
 
 static enum bal_code set_traffic(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {1, 100, true, "a whole number from 1 (not asked) to 100"};
-    return cli_number(value, &range, &((struct request *)into)->traffic, err);
+    return cli_number(value, &range, &((struct args *)into)->traffic, err);
 }
 
 static enum bal_code set_publish(void *into, const char *value, struct bal_error *err) {
     (void)err;
-    ((struct request *)into)->publish = value;
+    ((struct args *)into)->publish = value;
     return BAL_OK;
 }
 
 static enum bal_code set_once(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->once = true;
+    ((struct args *)into)->once = true;
     return BAL_OK;
 }
 
 static enum bal_code set_nginx(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->nginx = true;
+    ((struct args *)into)->nginx = true;
     return BAL_OK;
 }
 
@@ -117,20 +127,20 @@ static const struct cli_option options[] = {
     {"from", "URL",
      "ballast_status of the dispatcher: its records (record=N), unless --log; policy, slots, servers",
      set_from},
-    {"now", "POLICY", "what the fleet runs: a policy of the lab, or least_conn, ... (default: not known)",
-     set_now},
-    {"policy", "POLICY", "ask about this one; repeat it (default: all that nginx can run)", cli_set_policy},
-    {"fewer", "K", "ask about K servers fewer (default 2; 0: do not)", set_fewer},
-    {"traffic", "X", "ask about X times the traffic (default 2; 1: do not)", set_traffic},
+    {"current-policy", "POLICY",
+     "what the fleet runs: a policy of the lab, or least_conn, ... (default: not known)", set_now},
+    {"policy", "POLICY", "ask about this one; repeat it (default: all that nginx can run)", set_policy},
+    {"remove-servers", "K", "ask about K servers fewer (default 2; 0: do not)", set_fewer},
+    {"traffic-factor", "X", "ask about X times the traffic (default 2; 1: do not)", set_traffic},
     {"window", "TIME", "the requests of so long a time (default 5min)", set_window},
-    {"every", "TIME", "answer anew after so long a time (default 5s)", set_every},
+    {"every", "TIME", "answer again after this time (default 5s)", set_every},
     {"share", "X", "of one core that it may use (default 0.25)", set_share},
     {"keep", "N", "room for so many requests, 72 bytes each (default 200k)", set_keep},
     {"publish", "FILE", "write each answer there as JSON, whole or not at all", set_publish},
     {"once", NULL, "answer once, by the end of the log as it is, and end", set_once},
     {"nginx", NULL, "print the upstream block for what is recommended, too", set_nginx},
     {.setting = "servers",
-     .fallback = "",
+     .default_value = "",
      .help = "a number, or COUNTxSPEED,... (default: as many as the log names)"},
     {.setting = "slots"},
     {.setting = "dispatchers"},
@@ -142,24 +152,28 @@ static const struct cli_option options[] = {
     {.setting = "timeout", .help = "seconds that a job waits for replies to probes"},
     {.setting = "discipline",
      .help = "ps: servers share; with --high: auto, fifo, preemptive or nonpreemptive"},
+    {"standby", "TIME", "tabs: idle time before a server switches off: 10s, or a law: exp(60)",
+     cli_set_standby},
+    {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", cli_set_setup},
     CLI_LOG_FIELDS_OPTIONS,
     CLI_LOG_CHOICE_OPTIONS,
     CLI_SEED_OPTION,
     {"format", "FORM", "text, or json, an object a line (default text)", cli_set_format},
+    {"quiet", NULL, "answers one below the other, also on a terminal", cli_set_quiet},
 };
 
 /* ---- the work ---- */
 
 struct work {
-    struct request *request;
+    struct args *args;
     struct bal_policy_spec policy[CLI_POLICIES_MAX];
     size_t policies;
     struct bal_log_options log; /* what is read, and how it is read */
     struct bal_log_summary summary;
     struct bal_log_servers *servers;
-    struct bal_log_follow *follow;
+    struct bal_log_tail *follow;
     struct bal_remote remote;
-    char class[BAL_RING_NAME]; /* what its class= says; "": nothing */
+    char class[BAL_RING_NAME]; /* the value of its class=; "": none */
     double asked_at;           /* when it was asked last */
     struct bal_error trouble;  /* it could not be */
     struct bal_twin *twin;
@@ -167,7 +181,7 @@ struct work {
     double seen_at; /* when the last of them was read; seconds as of seconds_now() */
     double began;   /* likewise */
     double spent;   /* processor time when it began */
-    size_t next;    /* the row that is asked next, besides the first */
+    size_t next;    /* the row that is evaluated next, in addition to the first */
 };
 
 static double clock_seconds(clockid_t clock) {
@@ -184,9 +198,9 @@ static double processor_now(void) {
     return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Recorded requests tell their class. */
-static bool is_ranked(const struct request *request) {
-    return request->url && !request->path;
+/* Recorded requests have their class. */
+static bool is_ranked(const struct args *args) {
+    return args->url && !args->path;
 }
 
 static void add_policy(struct work *work, const char *name) {
@@ -194,60 +208,78 @@ static void add_policy(struct work *work, const char *name) {
         work->policies++;
 }
 
-/* What the module can run before plain servers, by default, and two more that are good there. The first one,
- * by which others are measured where nobody says what runs now, is what most fleets have. */
+/* By default: what the module can run in front of plain servers, and two more that work well there. The first
+ * one is what most fleets run; the others are compared with it if the present policy is unknown. */
 static void choose_policies(struct work *work) {
-    const struct cli_common *common = &work->request->log.common;
+    const struct cli_common *common = &work->args->log.common;
     memcpy(work->policy, common->policy, sizeof work->policy);
     work->policies = common->policies;
     if (common->policies > 0)
         return;
-    const bool classes = work->request->log.log.high_pattern || is_ranked(work->request);
+    const bool classes = work->args->log.log.high_pattern || is_ranked(work->args);
     const unsigned beyond = BAL_CAN_WORK | BAL_CAN_POWER | BAL_CAN_MOVE;
-    add_policy(work, "own");
-    add_policy(work, "jiq:else=own");
+    add_policy(work, "least-conn");
+    add_policy(work, "jiq:else=least-conn");
     add_policy(work, "jiq:else=hold");
     for (size_t i = 0; i < bal_policy_count && work->policies < CLI_POLICIES_MAX; i++) {
         struct bal_policy_spec spec;
         if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) || bal_policy_needs(&spec) & beyond)
             continue;
         if ((bal_policy_flags(&spec) & BAL_TAKES_RANKS && !classes) ||
-            strcmp(spec.policy->name, "own") == 0 ||
+            strcmp(spec.policy->name, "least-conn") == 0 ||
             !bal_simulate_is_distinct(&common->draft.c.model, spec.policy))
             continue;
         work->policy[work->policies++] = spec;
     }
 }
 
-static enum bal_code take(void *context, const struct bal_log_record *record, struct bal_error *err) {
+static enum bal_code add_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
     struct work *work = context;
-    struct bal_trace_job jobs[BAL_LOG_VISITS];
+    struct bal_trace_job jobs[BAL_LOG_TRIES];
     const unsigned count = bal_recover_jobs(record, jobs);
     (void)err;
     for (unsigned i = 0; i < count; i++)
-        bal_window_add(&work->twin->window, &jobs[i]);
+        bal_recent_add(&work->twin->window, &jobs[i]);
     return BAL_OK;
 }
 
-/* What fails because it was told to end has not failed. */
+/* A failure after a request to stop is not a failure. */
 static int fail_unless_ended(const char *where, const struct bal_error *err) {
     return *cli_stop_flag() ? CLI_OK : cli_fail("%s%s", where, err->text);
 }
 
+/* Standby and set-up times cannot be inferred from requests. */
+static enum bal_code check_power(const struct work *work, const struct bal_policy_spec *policy,
+                                 struct bal_error *err) {
+    const struct bal_model *model = &work->args->log.common.draft.c.model;
+    if (!policy->policy->power || (model->standby.mean > 0 && model->setup.mean > 0))
+        return BAL_OK;
+    return bal_fail(
+        err, BAL_E_MODEL,
+        "policy '%s' switches servers off; say after which idle time, and how long a start takes: "
+        "--standby 10s --setup 5s",
+        policy->policy->name);
+}
+
 /* ---- whom to ask ---- */
 
-/* What the dispatcher says of its fleet, where the command line does not say otherwise. */
+/* What the dispatcher reports about its fleet, unless the command line gives it. */
 static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
-    const struct request *request = work->request;
-    const struct cli_common *common = &request->log.common;
+    const struct args *args = work->args;
+    const struct cli_common *common = &args->log.common;
     struct bal_ring_fleet fleet;
-    struct bal_twin_fleet told = {.now = request->now};
+    struct bal_twin_fleet told = {.now = args->now};
     struct bal_log_servers *names = NULL;
-    enum bal_code code = request->path ? BAL_OK : bal_log_servers_new(&names, err);
+    enum bal_code code = args->path ? BAL_OK : bal_log_servers_new(&names, err);
     if (!code)
         code = bal_remote_fleet(&work->remote, PATIENCE, &fleet, names, err);
-    if (!code && !request->has_now)
+    if (!code && !args->has_now) {
         code = bal_policy_parse(fleet.policy, &told.now, err);
+        if (!code)
+            bal_policy_wait_for_power(&told.now);
+        if (!code)
+            code = check_power(work, &told.now, err);
+    }
     if (!code && names) {
         bal_log_servers_free(work->servers);
         work->servers = names;
@@ -270,11 +302,11 @@ static enum bal_code ask_records(struct work *work, struct bal_error *err) {
     return bal_remote_poll(&work->remote, PATIENCE, &work->twin->window, err);
 }
 
-/* Whoever cannot be asked at first was not meant. */
+/* A dispatcher that does not answer at the start is probably a wrong address. */
 static int start_remote(struct work *work) {
     struct bal_error err = {0};
-    enum bal_code code = bal_remote_open(&work->remote, work->request->url, &err);
-    if (!code && !work->request->path)
+    enum bal_code code = bal_remote_open(&work->remote, work->args->url, &err);
+    if (!code && !work->args->path)
         code = ask_records(work, &err);
     if (!code)
         code = ask_fleet(work, &err);
@@ -282,45 +314,50 @@ static int start_remote(struct work *work) {
 }
 
 /* Returns -1 to go on, or the exit status. */
-static int start(struct work *work) {
-    struct request *request = work->request;
-    const struct cli_common *common = &request->log.common;
+static int start_twin(struct work *work) {
+    struct args *args = work->args;
+    const struct cli_common *common = &args->log.common;
+    struct bal_error err = {0};
     choose_policies(work);
+    if (args->has_now && check_power(work, &args->now, &err))
+        return cli_fail("--current-policy: %s", err.text);
+    for (size_t i = 0; i < work->policies; i++)
+        if (check_power(work, &work->policy[i], &err))
+            return cli_fail("--policy: %s", err.text);
     struct bal_twin_options asked = {
         .model = common->draft.c.model,
         .servers_given = cli_common_given(common, "servers"),
         .slots_given = cli_common_given(common, "slots"),
-        .has_now = request->has_now,
-        .now = request->now,
+        .has_now = args->has_now,
+        .now = args->now,
         .policy = work->policy,
         .policies = work->policies,
-        .fewer = (uint32_t)request->fewer,
-        .traffic = (unsigned)request->traffic,
-        .window = request->window,
-        .keep_waiting = request->log.keep_waiting,
-        .ranked = is_ranked(request),
+        .fewer = (uint32_t)args->fewer,
+        .traffic = (unsigned)args->traffic,
+        .window = args->window,
+        .keep_waiting = args->log.keep_waiting,
+        .ranked = is_ranked(args),
         .seed = (uint64_t)common->seed,
         .stop = cli_stop_flag(),
     };
-    asked.model.classes = request->log.log.high_pattern;
-    work->log = request->log.log;
+    asked.model.classes = args->log.log.high_pattern;
+    work->log = args->log.log;
     work->log.seed = (uint64_t)common->seed;
-    work->log.take = take;
+    work->log.take = add_record;
     work->log.take_context = work;
     work->log.stop = cli_stop_flag();
-    struct bal_error err = {0};
-    if (bal_twin_new(&asked, (size_t)request->keep, &work->twin, &err) ||
+    if (bal_twin_new(&asked, (size_t)args->keep, &work->twin, &err) ||
         bal_log_servers_new(&work->servers, &err))
         return cli_fail("%s", err.text);
     work->log.servers = work->servers;
-    if (request->path && bal_log_follow_new(request->path, LINE_BYTES * (uint64_t)request->keep, &work->log,
-                                            &work->summary, &work->follow, &err))
+    if (args->path && bal_log_tail_new(args->path, LINE_BYTES * (uint64_t)args->keep, &work->log,
+                                       &work->summary, &work->follow, &err))
         return fail_unless_ended("--log: ", &err);
-    return request->url ? start_remote(work) : -1;
+    return args->url ? start_remote(work) : -1;
 }
 
-static void finish(struct work *work) {
-    bal_log_follow_free(work->follow);
+static void free_work(struct work *work) {
+    bal_log_tail_free(work->follow);
     bal_log_summary_fini(&work->summary);
     bal_log_servers_free(work->servers);
     bal_twin_free(work->twin);
@@ -330,14 +367,16 @@ static void finish(struct work *work) {
 
 static enum bal_code read_log(struct work *work, struct bal_error *err) {
     struct bal_twin *twin = work->twin;
-    enum bal_code code = bal_log_follow_poll(work->follow, err);
-    if (!code && work->request->once)
-        code = bal_log_follow_end(work->follow, err);
+    enum bal_code code = bal_log_tail_poll(work->follow, err);
+    if (!code && work->args->once)
+        code = bal_log_tail_end(work->follow, err);
     twin->options.step = work->summary.resolution;
+    twin->options.length_step = work->summary.step;
+    twin->options.told_slots = bal_log_slots(&work->summary);
     twin->options.service = work->summary.files > 0 && work->summary.file[0].jobs > 0 &&
                             work->summary.file[0].covers == BAL_LOG_COVERS_SERVICE;
-    if (work->seen == 0 && twin->window.taken > 0 && bal_log_follow_skipped(work->follow))
-        bal_window_miss(&twin->window);
+    if (work->seen == 0 && twin->window.taken > 0 && bal_log_tail_skipped(work->follow))
+        bal_recent_miss(&twin->window);
     return code;
 }
 
@@ -367,23 +406,23 @@ static enum bal_code read_more(struct work *work, struct bal_error *err) {
 
 /* The present in the clock of the requests: as much after the last of them as has passed since it was read.
  */
-static int64_t present(const struct work *work) {
-    const double passed = work->request->once ? 0 : seconds_now() - work->seen_at;
+static int64_t current_time(const struct work *work) {
+    const double passed = work->args->once ? 0 : seconds_now() - work->seen_at;
     return work->twin->window.latest + (int64_t)(1e9 * passed);
 }
 
-/* Answers of views that have nothing in common with the present one are no answers. */
-static void forget_old(struct bal_twin *twin) {
+/* Answers from views that do not overlap with the present one are discarded. */
+static void drop_old_files(struct bal_twin *twin) {
     for (size_t i = 0; i < twin->rows; i++)
         if (twin->row[i].answered && (twin->row[i].at <= twin->view.from || twin->row[i].at > twin->view.to))
             twin->row[i].answered = false;
 }
 
 /* The first row always; of the others, in turn, as many as the share of the core allows. */
-static enum bal_code ask(struct work *work, double budget, struct bal_error *err) {
+static enum bal_code evaluate_rows(struct work *work, double budget, struct bal_error *err) {
     struct bal_twin *twin = work->twin;
     const double began = processor_now();
-    enum bal_code code = bal_twin_ask(twin, 0, err);
+    enum bal_code code = bal_twin_evaluate(twin, 0, err);
     for (size_t asked = 1; !code && asked < twin->rows; asked++) {
         if (work->next == 0 || work->next >= twin->rows)
             work->next = 1;
@@ -391,119 +430,119 @@ static enum bal_code ask(struct work *work, double budget, struct bal_error *err
         const double cost = row->cost > 0 ? row->cost : twin->row[0].cost;
         if (asked > 1 && processor_now() - began + cost > budget)
             break;
-        code = bal_twin_ask(twin, work->next++, err);
+        code = bal_twin_evaluate(twin, work->next++, err);
     }
     bal_twin_judge(twin);
     return code;
 }
 
 static struct bal_twin_report report_of(const struct work *work) {
-    const struct request *request = work->request;
+    const struct args *args = work->args;
     uint64_t skipped = 0;
     for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
         skipped += work->summary.skipped[i];
     const double silent = seconds_now() - work->seen_at;
     return (struct bal_twin_report){
         .twin = work->twin,
-        .source = request->path ? request->path : request->url,
-        .command = request->command.text,
+        .source = args->path ? args->path : args->url,
+        .command = args->command.text,
         .names = work->servers,
-        .high = request->log.log.high_pattern,
-        .high_by = request->log.log.high_field,
+        .high = args->log.log.high_pattern,
+        .high_by = args->log.log.high_field,
         .class = work->class,
         .upstream = work->remote.upstream,
         .time = clock_seconds(CLOCK_REALTIME),
-        .silent = request->once || work->seen == 0 || silent < 2 * request->every ? 0 : silent,
+        .silent = args->once || work->seen == 0 || silent < 2 * args->every ? 0 : silent,
         .skipped = skipped,
         .lost = work->remote.lost,
-        .renewed = work->follow ? bal_log_follow_renewed(work->follow) : 0,
+        .renewed = work->follow ? bal_log_tail_restarts(work->follow) : 0,
         .trouble = work->trouble.code ? work->trouble.text
-                   : work->follow     ? bal_log_follow_trouble(work->follow)
+                   : work->follow     ? bal_log_tail_problem(work->follow)
                                       : NULL,
         .used = (processor_now() - work->spent) / fmax(seconds_now() - work->began, 1e-9),
-        .nginx = request->nginx,
+        .nginx = args->nginx,
     };
 }
 
-/* A disk that is full may have room later; what is there stays. */
-static int publish(const struct bal_twin_report *report, const char *path) {
-    struct bal_gather page;
-    if (!bal_gather_open(&page))
+/* A full disk may have space later; the old file stays. */
+static int publish_status(const struct bal_twin_report *report, const char *path) {
+    struct bal_strbuf page;
+    if (!bal_strbuf_open(&page))
         return cli_no_memory();
     bal_twin_json(report, false, page.stream);
     struct bal_error err = {0};
-    if (!bal_gather_close(&page))
+    if (!bal_strbuf_close(&page))
         return cli_no_memory();
     if (bal_file_write(path, page.text, page.size, &err))
         cli_warn("--publish: %s", err.text);
-    bal_gather_discard(&page);
+    bal_strbuf_discard(&page);
     return -1;
 }
 
-/* On a terminal each answer takes the place of the one before. */
-static int show(const struct work *work, const struct bal_twin_report *report) {
-    struct bal_gather text;
-    if (!bal_gather_open(&text))
+/* On a terminal each answer replaces the previous one. */
+static int show_report(const struct work *work, const struct bal_twin_report *report) {
+    struct bal_strbuf text;
+    if (!bal_strbuf_open(&text))
         return cli_no_memory();
-    const bool refreshes = !work->request->once && isatty(STDOUT_FILENO);
-    if (work->request->log.common.format == CLI_JSON) {
-        bal_twin_json(report, !work->request->once, text.stream);
+    const bool refreshes = !work->args->once && !work->args->log.common.quiet && isatty(STDOUT_FILENO);
+    if (work->args->log.common.format == CLI_JSON) {
+        bal_twin_json(report, !work->args->once, text.stream);
     } else {
         fputs(refreshes ? "\033[H\033[J" : "", text.stream);
         bal_twin_text(report, text.stream);
-        fputs(refreshes || work->request->once ? "" : "\n", text.stream);
+        fputs(refreshes || work->args->once ? "" : "\n", text.stream);
     }
-    if (!bal_gather_close(&text))
+    if (!bal_strbuf_close(&text))
         return cli_no_memory();
     const int status = cli_print("the results ", text.text, text.size);
-    bal_gather_discard(&text);
+    bal_strbuf_discard(&text);
     return status ? status : -1;
 }
 
-static int tell(const struct work *work) {
+static int output_report(const struct work *work) {
     const struct bal_twin_report report = report_of(work);
     int status = -1;
-    if (work->request->publish)
-        status = publish(&report, work->request->publish);
-    return status < 0 ? show(work, &report) : status;
+    if (work->args->publish)
+        status = publish_status(&report, work->args->publish);
+    return status < 0 ? show_report(work, &report) : status;
 }
 
-/* A field that may name the servers is worth a word. */
-static int fail(const struct work *work, const struct bal_error *err) {
+/* If a field may name the servers, the user should know. */
+static int fail_with_hint(const struct work *work, const struct bal_error *err) {
     const char *perhaps = work->summary.files > 0 ? work->summary.file[0].perhaps : "";
     if (err->code == BAL_E_MODEL && *perhaps)
         return cli_fail("%s; %s may name them: --server-field %s", err->text, perhaps, perhaps);
     return fail_unless_ended("", err);
 }
 
-/* Looks, asks and tells. Returns -1 to go on, or the exit status. */
+/* One round: reads, evaluates and prints. Returns -1 to go on, or the exit status. */
 static int round_once(struct work *work) {
     struct bal_error err = {0};
     const double began = processor_now();
-    const double budget = work->request->once ? INFINITY : work->request->share * work->request->every;
+    const double budget = work->args->once ? INFINITY : work->args->share * work->args->every;
     enum bal_code code = read_more(work, &err);
     if (work->follow)
         work->trouble = (struct bal_error){0};
-    if (!code && work->request->url && !work->trouble.code && ask_fleet(work, &work->trouble) &&
-        work->request->once)
+    if (!code && work->args->url && !work->trouble.code && ask_fleet(work, &work->trouble) &&
+        work->args->once)
         code = bal_fail(&err, BAL_E_IO, "%s", work->trouble.text);
     if (!code)
-        code = bal_twin_look(work->twin, present(work), &err);
+        code = bal_twin_analyse(work->twin, current_time(work), &err);
     if (!code && work->twin->state == BAL_TWIN_READY) {
-        forget_old(work->twin);
-        code = ask(work, budget - (processor_now() - began), &err);
+        drop_old_files(work->twin);
+        code = evaluate_rows(work, budget - (processor_now() - began), &err);
     }
-    return code ? fail(work, &err) : tell(work);
+    return code ? fail_with_hint(work, &err) : output_report(work);
 }
 
 /* Until the time for the next round has come, and processor time is again within the share of all time. New
  * lines are read meanwhile. */
-static int rest(struct work *work, double round_began) {
-    const struct request *request = work->request;
+static int wait_for_next_round(struct work *work, double round_began) {
+    const struct args *args = work->args;
     struct bal_error err = {0};
     while (!*cli_stop_flag()) {
         const double now = seconds_now(), used = processor_now() - work->spent;
-        if (now - round_began >= request->every && used <= request->share * (now - work->began))
+        if (now - round_began >= args->every && used <= args->share * (now - work->began))
             return -1;
         const struct timespec pause = {0, POLL_MS * 1000000L};
         nanosleep(&pause, NULL);
@@ -514,7 +553,7 @@ static int rest(struct work *work, double round_began) {
     return CLI_OK;
 }
 
-static int rounds(struct work *work) {
+static int run_rounds(struct work *work) {
     int status = -1;
     work->began = work->seen_at = seconds_now();
     work->spent = processor_now();
@@ -522,12 +561,12 @@ static int rounds(struct work *work) {
         const double began = seconds_now();
         status = round_once(work);
         if (status < 0)
-            status = rest(work, began);
+            status = wait_for_next_round(work, began);
     }
     return status;
 }
 
-static int once(struct work *work) {
+static int run_single_round(struct work *work) {
     work->began = work->seen_at = seconds_now();
     work->spent = processor_now();
     const int status = round_once(work);
@@ -538,80 +577,81 @@ static int once(struct work *work) {
 
 /* ---- the command ---- */
 
-static int check(const struct request *request) {
+static int check_args(const struct args *args) {
     struct bal_error err = {0};
-    if (!request->path && !request->url)
+    if (!args->path && !args->url)
         return cli_fail("which traffic? say it with --log FILE, or name the URL of ballast_status");
-    if (request->log.common.format == CLI_CSV || request->log.common.format == CLI_MARKDOWN)
+    if (args->log.common.format == CLI_CSV || args->log.common.format == CLI_MARKDOWN)
         return cli_fail("--format: write text or json");
-    if (request->log.log.high_field && !request->log.log.high_pattern)
+    if (args->log.log.high_field && !args->log.log.high_pattern)
         return cli_fail("--high-field: which values are high? add --high PATTERN");
-    const enum bal_discipline discipline = request->log.common.draft.c.model.discipline;
+    const enum bal_discipline discipline = args->log.common.draft.c.model.discipline;
     if (discipline != BAL_DISCIPLINE_AUTO && discipline != BAL_DISCIPLINE_SHARING &&
-        !request->log.log.high_pattern && !is_ranked(request))
+        !args->log.log.high_pattern && !is_ranked(args))
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
-    if (request->publish && bal_file_check(request->publish, &err))
+    if (args->publish && bal_file_check(args->publish, &err))
         return cli_fail("--publish: %s", err.text);
-    return request->publish && request->path
-               ? cli_spare_file("--publish", request->publish, request->path, "the log")
+    return args->publish && args->path
+               ? cli_check_not_input("--publish", args->publish, args->path, "the log")
                : -1;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request *request = calloc(1, sizeof *request);
+static int twin_main(const struct cli_command *command, int argc, char **argv) {
+    struct args *args = calloc(1, sizeof *args);
     struct work *work = calloc(1, sizeof *work);
     int status, operands;
-    if (!request || !work || !cli_command_text(argc, argv, &request->command)) {
+    if (!args || !work || !cli_command_text(argc, argv, &args->command)) {
         status = cli_no_memory();
         goto out;
     }
-    cli_common_init(&request->log.common, command);
-    *request = (struct request){.log = request->log,
-                                .command = request->command,
-                                .window = 300,
-                                .every = 5,
-                                .share = 0.25,
-                                .keep = 200000,
-                                .fewer = 2,
-                                .traffic = 2};
-    work->request = request;
-    status = cli_parse(command, argc, argv, request, 1, &operands);
+    cli_common_init(&args->log.common, command);
+    *args = (struct args){.log = args->log,
+                          .command = args->command,
+                          .window = 300,
+                          .every = 5,
+                          .share = 0.25,
+                          .keep = 200000,
+                          .fewer = 2,
+                          .traffic = 2};
+    work->args = args;
+    status = cli_parse(command, argc, argv, args, 1, &operands);
     if (status < 0 && operands > 0)
-        request->url = argv[1];
+        args->url = argv[1];
     if (status < 0)
-        status = check(request);
+        status = check_args(args);
     if (status >= 0)
         goto out;
     cli_catch_signals();
-    status = start(work);
+    status = start_twin(work);
     if (status < 0)
-        status = request->once ? once(work) : rounds(work);
-    finish(work);
+        status = args->once ? run_single_round(work) : run_rounds(work);
+    free_work(work);
 out:
-    if (request)
-        bal_gather_discard(&request->command);
+    if (args)
+        bal_strbuf_discard(&args->command);
     free(work);
-    free(request);
+    free(args);
     return status;
 }
 
 const struct cli_command cmd_twin = {
     .name = "twin",
-    .summary = "follows live traffic and says what other policies, or fewer servers, would do with it now",
+    .summary = "follow live traffic and predict what other policies, or fewer servers, would do with it",
     .operands = "[URL]",
     .description =
         "Follows an access log as it grows, or asks the module for nginx (docs/metrics.md) for the\n"
         "requests that it has recorded, and every few seconds replays those of the last minutes: under\n"
-        "the policy that the fleet has, beside what was measured; under others; with fewer servers;\n"
+        "the policy that the fleet has, compared with what was measured; under others; with fewer servers;\n"
         "with more traffic. Says so when prediction and measurement part, and what it cannot know. It\n"
         "keeps to a share of one core and to memory that is fixed beforehand, and ends with Ctrl-C.",
-    .examples = "  ballast twin --log /var/log/nginx/app.log --now least_conn\n"
-                "  ballast twin --log app.log --now jiq --slots 4 --window 10min --publish /run/twin.json\n"
+    .examples = "  ballast twin --log /var/log/nginx/app.log --current-policy least_conn\n"
+                "  ballast twin --log app.log --current-policy jiq --slots 4 --window 10min --publish "
+                "/run/twin.json\n"
                 "  ballast twin http://127.0.0.1:8080/ballast --publish /run/twin.json\n"
                 "  ballast twin --log app.log --once --nginx\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = twin_main,
 };
 
 int cli_follow(int argc, char **argv) {

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "terminal.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/time_text.h"
 #include "load/fetch.h"
 #include "report/watch.h"
@@ -14,7 +14,7 @@
 
 #define PATIENCE 5.0 /* seconds */
 
-struct request {
+struct args {
     double every;
     bool once;
     enum cli_format format;
@@ -24,17 +24,17 @@ struct request {
 
 static enum bal_code set_every(void *into, const char *value, struct bal_error *err) {
     static const struct cli_range range = {0.1, 3600, false, "seconds from 0.1 to 3600"};
-    return cli_number(value, &range, &((struct request *)into)->every, err);
+    return cli_number(value, &range, &((struct args *)into)->every, err);
 }
 
 static enum bal_code set_once(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
-    ((struct request *)into)->once = true;
+    ((struct args *)into)->once = true;
     return BAL_OK;
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return cli_format(value, &((struct request *)into)->format, err);
+    return cli_format(value, &((struct args *)into)->format, err);
 }
 
 static const struct cli_option options[] = {
@@ -46,7 +46,7 @@ static const struct cli_option options[] = {
 /* ---- looking ---- */
 
 struct watching {
-    const struct request *request;
+    const struct args *args;
     const char *url;
     struct target target;
     struct watch before, now;
@@ -62,7 +62,8 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum bal_code fetch(const struct watching *w, struct bal_fetched *fetched, struct bal_error *err) {
+static enum bal_code fetch_status(const struct watching *w, struct bal_fetched *fetched,
+                                  struct bal_error *err) {
     struct bal_error why;
     enum bal_code code = bal_load_fetch(&w->target, "application/json", PATIENCE, fetched, &why);
     if (code)
@@ -78,10 +79,10 @@ static enum bal_code fetch(const struct watching *w, struct bal_fetched *fetched
         status);
 }
 
-static enum bal_code look(struct watching *w, struct bal_error *err) {
+static enum bal_code update_snapshot(struct watching *w, struct bal_error *err) {
     struct bal_fetched fetched;
     struct watch watch;
-    enum bal_code code = fetch(w, &fetched, err);
+    enum bal_code code = fetch_status(w, &fetched, err);
     if (code)
         return code;
     code = bal_watch_read(&watch, fetched.body, fetched.length, w->url, err);
@@ -101,13 +102,13 @@ static enum bal_code look(struct watching *w, struct bal_error *err) {
 
 /* ---- showing ---- */
 
-static bool write_down(const struct watching *w, const struct cli_terminal *terminal,
-                       struct bal_gather *text) {
+static bool render_frame(const struct watching *w, const struct cli_terminal *terminal,
+                         struct bal_strbuf *text) {
     const struct watch_view view = {.colour = terminal->able,
                                     .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
                                     .columns = terminal->columns};
     char when[BAL_TIME_TEXT];
-    if (!bal_gather_open(text))
+    if (!bal_strbuf_open(text))
         return false;
     bal_time_moment(w->now.time, "%H:%M:%S", when);
     fprintf(text->stream, "ballast watch %s, %s UTC%s\n", w->url, when, terminal->able ? ", q quits" : "");
@@ -116,21 +117,21 @@ static bool write_down(const struct watching *w, const struct cli_terminal *term
                 w->trouble.text);
     fputc('\n', text->stream);
     bal_watch_print(w->seen_twice ? &w->before : NULL, &w->now, &view, text->stream);
-    return bal_gather_close(text);
+    return bal_strbuf_close(text);
 }
 
-static int show(const struct watching *w, struct cli_terminal *terminal) {
-    struct bal_gather text;
+static int show_frame(const struct watching *w, struct cli_terminal *terminal) {
+    struct bal_strbuf text;
     int status = CLI_OK;
-    if (!write_down(w, terminal, &text)) {
-        bal_gather_discard(&text);
+    if (!render_frame(w, terminal, &text)) {
+        bal_strbuf_discard(&text);
         return cli_no_memory();
     }
     if (terminal->able)
         cli_terminal_show(terminal, text.text);
     else
         status = cli_print("", text.text, text.size);
-    bal_gather_discard(&text);
+    bal_strbuf_discard(&text);
     return status;
 }
 
@@ -138,7 +139,7 @@ static int print_json(const struct watching *w) {
     struct bal_fetched fetched;
     struct bal_error err;
     struct watch watch;
-    if (fetch(w, &fetched, &err))
+    if (fetch_status(w, &fetched, &err))
         return cli_fail("%s", err.text);
     const enum bal_code code = bal_watch_read(&watch, fetched.body, fetched.length, w->url, &err);
     bal_watch_free(&watch);
@@ -160,7 +161,7 @@ static bool pause_until(const struct watching *w, struct cli_terminal *terminal,
             return false;
         terminal->first += key == CLI_KEY_DOWN;
         terminal->first -= key == CLI_KEY_UP && terminal->first > 0;
-        if (key != CLI_NO_KEY && w->seen && terminal->able && show(w, terminal))
+        if (key != CLI_NO_KEY && w->seen && terminal->able && show_frame(w, terminal))
             return false;
     }
     return false;
@@ -170,21 +171,21 @@ static int watch_text(struct watching *w) {
     struct cli_terminal terminal;
     struct bal_error err;
     int status = CLI_OK;
-    if (look(w, &err)) /* nothing is drawn where there is nothing to be seen */
+    if (update_snapshot(w, &err)) /* without a terminal nothing is drawn */
         return cli_fail("%s", err.text);
-    if (w->request->once)
+    if (w->args->once)
         terminal = (struct cli_terminal){.columns = 96};
     else
         cli_terminal_begin(&terminal);
     double next = seconds_now();
-    status = w->request->once ? CLI_OK : show(w, &terminal);
-    while (status == CLI_OK && pause_until(w, &terminal, next += w->request->every)) {
-        next = next > seconds_now() - w->request->every ? next : seconds_now();
-        w->silent = look(w, &w->trouble) != BAL_OK;
-        if (!terminal.able && !w->request->once)
+    status = w->args->once ? CLI_OK : show_frame(w, &terminal);
+    while (status == CLI_OK && pause_until(w, &terminal, next += w->args->every)) {
+        next = next > seconds_now() - w->args->every ? next : seconds_now();
+        w->silent = update_snapshot(w, &w->trouble) != BAL_OK;
+        if (!terminal.able && !w->args->once)
             status = cli_print("", "\n", 1);
-        status = status ? status : show(w, &terminal);
-        if (w->request->once)
+        status = status ? status : show_frame(w, &terminal);
+        if (w->args->once)
             break;
     }
     cli_terminal_end(&terminal);
@@ -195,34 +196,34 @@ static int watch_json(struct watching *w) {
     struct cli_terminal terminal = {.able = false};
     int status = print_json(w);
     double next = seconds_now();
-    while (status == CLI_OK && !w->request->once && pause_until(w, &terminal, next += w->request->every))
+    while (status == CLI_OK && !w->args->once && pause_until(w, &terminal, next += w->args->every))
         status = print_json(w);
     return status == CLI_OK && *cli_stop_flag() ? CLI_INTERRUPTED : status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv) {
-    struct request request = {.every = 1};
+static int watch_main(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {.every = 1};
     struct watching *w;
     struct bal_error err;
     int operands;
-    int status = cli_parse(command, argc, argv, &request, 1, &operands);
+    int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
         return cli_fail("watch: name the URL of ballast_status: ballast watch http://127.0.0.1:8080/ballast");
-    if (request.format != CLI_TEXT && request.format != CLI_JSON)
+    if (args.format != CLI_TEXT && args.format != CLI_JSON)
         return cli_fail("--format: write text or json");
     w = calloc(1, sizeof *w);
     if (!w)
         return cli_no_memory();
-    w->request = &request;
+    w->args = &args;
     w->url = argv[1];
     if (bal_load_target_parse(&w->target, argv[1], &err) || bal_load_target_resolve(&w->target, &err)) {
         free(w);
         return cli_fail("%s", err.text);
     }
     cli_catch_signals();
-    status = request.format == CLI_JSON ? watch_json(w) : watch_text(w);
+    status = args.format == CLI_JSON ? watch_json(w) : watch_text(w);
     bal_watch_free(&w->before);
     bal_watch_free(&w->now);
     free(w);
@@ -243,5 +244,5 @@ const struct cli_command cmd_watch = {
         "  ballast watch http://127.0.0.1:8080/ballast --once --format json | jq .dispatchers[0].held\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .run = run,
+    .run = watch_main,
 };

@@ -1,4 +1,4 @@
-/* A command as it was typed, to be told in what it made. */
+/* The command as it was typed, to be printed in its output. */
 #include "cli.h"
 
 #include <string.h>
@@ -23,13 +23,13 @@ static void print_word(const char *word, FILE *out) {
     fputc('\'', out);
 }
 
-bool cli_command_text(int argc, char *const *argv, struct bal_gather *text) {
-    if (!bal_gather_open(text))
+bool cli_command_text(int argc, char *const *argv, struct bal_strbuf *text) {
+    if (!bal_strbuf_open(text))
         return false;
     fputs("ballast", text->stream);
     for (int i = 0; i < argc; i++) {
         fputc(' ', text->stream);
         print_word(argv[i], text->stream);
     }
-    return bal_gather_close(text);
+    return bal_strbuf_close(text);
 }

@@ -1,3 +1,4 @@
+/* Reads settings, policies and output options that commands have in common, and builds cases from them. */
 #include "common.h"
 
 #include "ballast/plugin.h"
@@ -5,6 +6,7 @@
 #include "ballast/figure.h"
 
 #include "format/file.h"
+#include "policy/aliases.h"
 
 #include <assert.h>
 #include <math.h>
@@ -30,12 +32,12 @@ void cli_common_init(struct cli_common *common, const struct cli_command *comman
     bal_draft_init(&common->draft);
     const struct bal_field *setting;
     for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++)
-        if (setting->usual)
-            set_default(common, setting, setting->usual);
+        if (setting->cli_default)
+            set_default(common, setting, setting->cli_default);
     struct cli_option option;
     for (size_t i = 0; cli_option_at(command, i, &option); i++)
-        if (option.field && option.fallback && *option.fallback)
-            set_default(common, option.field, option.fallback);
+        if (option.field && option.default_value && *option.default_value)
+            set_default(common, option.field, option.default_value);
 }
 
 enum bal_code cli_common_set(struct cli_common *common, const struct bal_field *setting, const char *value,
@@ -66,8 +68,12 @@ enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *er
     struct bal_policy_spec *spec = &common->policy[common->policies];
     const enum bal_code code =
         bal_plugin_is_path(value) ? bal_plugin_parse(value, spec, err) : bal_scheme_parse(value, spec, err);
-    common->policies += code == BAL_OK;
-    return code;
+    if (code)
+        return code;
+    const char *name = spec->policy->name;
+    const bool ours = bal_plugin_is_path(value) || bal_name_is(name, value, strcspn(value, ":"));
+    common->called[common->policies++] = ours ? NULL : value;
+    return BAL_OK;
 }
 
 enum bal_code cli_set_seed(void *into, const char *value, struct bal_error *err) {
@@ -107,8 +113,16 @@ enum bal_code cli_set_quiet(void *into, const char *value, struct bal_error *err
     return BAL_OK;
 }
 
-/* Without --policy: every policy that can run this model, but for those that choose by weights where there
- * are none, and so are others under another name; where jobs are made at the servers, that one. */
+const char *cli_default_policy(size_t i) {
+    static const char *const variants[] = {"jiq:else=least-conn", "jiq:else=hold"};
+    const size_t behind = i - bal_policy_count;
+    return i < bal_policy_count                          ? bal_policy_table[i]->name
+           : behind < sizeof variants / sizeof *variants ? variants[behind]
+                                                         : NULL;
+}
+
+/* Without --policy: every policy that can run this model, except those that choose by weights if there are no
+ * weights, since they equal others then. If jobs arise at the servers: only the policy for that. */
 static void choose_all(struct cli_common *common) {
     const struct bal_model *model = &common->draft.c.model;
     const bool steals = model->steal.kind != BAL_STEAL_NONE;
@@ -116,17 +130,17 @@ static void choose_all(struct cli_common *common) {
         bal_scheme_parse("stealing", &common->policy[common->policies++], NULL);
         return;
     }
-    for (size_t i = 0; i < bal_policy_count && common->policies < CLI_POLICIES_MAX; i++) {
+    const char *name;
+    for (size_t i = 0; (name = cli_default_policy(i)) && common->policies < CLI_POLICIES_MAX; i++) {
         struct bal_policy_spec spec;
         enum bal_engine engine;
-        if (bal_simulate_is_distinct(model, bal_policy_table[i]) &&
-            bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) == BAL_OK &&
+        if (bal_policy_parse(name, &spec, NULL) == BAL_OK && bal_simulate_is_distinct(model, spec.policy) &&
             bal_simulate_check(model, &spec, common->draft.c.run.engine, &engine, NULL) == BAL_OK)
             common->policy[common->policies++] = spec;
     }
 }
 
-/* Jobs that come from generators come in slots; nobody need say so. */
+/* Jobs from generators arrive in slots; the user need not set that. */
 static bool has_generators(const struct cli_common *common) {
     bool found = cli_common_given(common, "placement");
     for (size_t i = 0; i < common->policies; i++)
@@ -151,7 +165,7 @@ static int check_together(const struct cli_common *common) {
     if (slotted && cli_common_given(common, "service"))
         return cli_fail("--service: in slotted time every job is one unit of capacity; leave it out");
     if (model->others && !steals)
-        return cli_fail("--victims: nobody steals; add --steal, such as --steal half");
+        return cli_fail("--victims: no server steals; add --steal, such as --steal half");
     if (slotted && steals && cli_common_given(common, "batch"))
         return cli_fail(
             "--batch: where servers steal in slotted time, jobs come from generators; leave it out");
@@ -166,7 +180,7 @@ int cli_common_check(struct cli_common *common) {
     const int status = check_together(common);
     if (status >= 0)
         return status;
-    if (!cli_common_given(common, "load")) /* a batch with a mean of its own says what the load is */
+    if (!cli_common_given(common, "load")) /* a batch with its own mean determines the load */
         bal_model_set_load(model);
     bal_draft_complete(&common->draft);
     if (bal_model_check(model, &err))
@@ -196,8 +210,8 @@ struct bal_draft cli_common_draft(const struct cli_common *common, size_t policy
 void cli_common_cases(const struct cli_common *common, struct bal_case *cases) {
     for (size_t i = 0; i < common->policies; i++)
         cases[i] = cli_common_draft(common, i).c;
-    const double usual =
-        common->draft.window > 0 ? bal_usual_time(&cases[0].model) : bal_first_time(cases, common->policies);
+    const double usual = common->draft.window > 0 ? bal_default_run_length(&cases[0].model)
+                                                  : bal_initial_run_length(cases, common->policies);
     bal_draft_choose_length(&common->draft, cases, common->policies, usual);
 }
 
@@ -205,7 +219,7 @@ struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cl
     cli_catch_signals();
     cli_progress_start(progress, common->quiet);
     return (struct bal_lab_options){.threads = (unsigned)common->threads,
-                                    .most = (unsigned)common->draft.most,
+                                    .max_replications = (unsigned)common->draft.most,
                                     .stop = cli_stop_flag(),
                                     .progress = cli_progress_show,
                                     .progress_context = progress};

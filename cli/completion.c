@@ -36,7 +36,7 @@ static void put_words(const char *help, FILE *out) {
     }
 }
 
-static bool is(const char *argument, const char *name) {
+static bool equals(const char *argument, const char *name) {
     return argument && strcmp(argument, name) == 0;
 }
 
@@ -45,13 +45,14 @@ static void put_values(const struct cli_option *option, FILE *out) {
     char help[CLI_HELP_TEXT];
     cli_option_help(option, help);
     fprintf(out, "        --%s) ", option->name);
-    if (is(option->argument, "FILE") || is(option->argument, "DIR")) {
+    if (equals(option->argument, "FILE") || equals(option->argument, "DIR")) {
         fputs("files=yes", out);
-    } else if (is(option->argument, "POLICY")) {
+    } else if (equals(option->argument, "POLICY")) {
         fputs("words=$policies", out);
     } else {
         fputs("words='", out);
-        if (is(option->argument, "FORM") || is(option->argument, "NAME") || is(option->argument, "WHOM"))
+        if (equals(option->argument, "FORM") || equals(option->argument, "NAME") ||
+            equals(option->argument, "WHOM"))
             put_words(help, out);
         fputc('\'', out);
     }

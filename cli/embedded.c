@@ -1,3 +1,4 @@
+/* Runs commands inside another program: output, errors and progress are kept in memory instead of printed. */
 #include "embedded.h"
 
 #include "commands.h"
@@ -6,25 +7,25 @@
 #include <stdlib.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_compare,  &cmd_replay, &cmd_price, &cmd_share,   &cmd_tune,
-    &cmd_frontier, &cmd_fluid,  &cmd_run,   &cmd_results, &cmd_policies,
+    &cmd_compare,   &cmd_replay, &cmd_cheapest, &cmd_priority_share, &cmd_tune,
+    &cmd_stability, &cmd_fluid,  &cmd_run,      &cmd_results,        &cmd_policies,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
-/* The command that a thread is running, and what it has said so far. */
+/* The command that a thread is running, and its output so far. */
 struct call {
-    const struct bal_asker *asker;
-    struct bal_gather output, failure, warnings;
+    const struct bal_command_caller *asker;
+    struct bal_strbuf output, failure, warnings;
 };
 static _Thread_local struct call *now;
 
 /* ---- the host ---- */
 
-void cli_tell_failure(const char *text) {
+void cli_report_error(const char *text) {
     fputs(text, now->failure.stream);
 }
 
-void cli_tell_warning(const char *text) {
+void cli_report_warning(const char *text) {
     fprintf(now->warnings.stream, "%s\n", text);
 }
 
@@ -43,7 +44,7 @@ const volatile int *cli_stop_flag(void) {
     return now->asker->stop;
 }
 
-/* Signals are the business of whoever asks. */
+/* The calling program handles signals. */
 void cli_catch_signals(void) {
 }
 
@@ -55,7 +56,7 @@ void cli_progress_start(struct cli_progress *progress, bool quiet) {
 
 void cli_progress_show(void *context, double part) {
     const struct cli_progress *progress = context;
-    const struct bal_asker *asker = progress->asker;
+    const struct bal_command_caller *asker = progress->asker;
     if (progress->shown)
         asker->progress(asker->context, fmin(fmax(part, 0), 1));
 }
@@ -66,34 +67,35 @@ void cli_progress_end(struct cli_progress *progress) {
 
 /* ---- asking ---- */
 
-static int run(int count, char **words) {
+static int run_words(int count, char **words) {
     const struct cli_command *command = cli_find_command(words[0]);
     return command ? command->run(command, count, words) : cli_unknown_command(words[0]);
 }
 
-void bal_answer_fini(struct bal_answer *answer) {
+void bal_command_result_fini(struct bal_command_result *answer) {
     free(answer->output);
     free(answer->failure);
     free(answer->warnings);
-    *answer = (struct bal_answer){0};
+    *answer = (struct bal_command_result){0};
 }
 
-int bal_ask(int count, char **words, const struct bal_asker *asker, struct bal_answer *answer) {
+int bal_command_run(int count, char **words, const struct bal_command_caller *asker,
+                    struct bal_command_result *answer) {
     struct call call = {.asker = asker};
     struct call *const outer = now;
-    *answer = (struct bal_answer){0};
-    bool whole = bal_gather_open(&call.output);
-    whole = bal_gather_open(&call.failure) && whole;
-    whole = bal_gather_open(&call.warnings) && whole;
+    *answer = (struct bal_command_result){0};
+    bool whole = bal_strbuf_open(&call.output);
+    whole = bal_strbuf_open(&call.failure) && whole;
+    whole = bal_strbuf_open(&call.warnings) && whole;
     now = &call;
-    const int status = whole ? run(count, words) : CLI_BAD_INPUT;
+    const int status = whole ? run_words(count, words) : CLI_BAD_INPUT;
     now = outer;
-    whole = bal_gather_close(&call.output) && whole;
-    whole = bal_gather_close(&call.failure) && whole;
-    whole = bal_gather_close(&call.warnings) && whole;
-    *answer = (struct bal_answer){status, call.output.text, call.failure.text, call.warnings.text};
+    whole = bal_strbuf_close(&call.output) && whole;
+    whole = bal_strbuf_close(&call.failure) && whole;
+    whole = bal_strbuf_close(&call.warnings) && whole;
+    *answer = (struct bal_command_result){status, call.output.text, call.failure.text, call.warnings.text};
     if (whole)
         return 0;
-    bal_answer_fini(answer);
+    bal_command_result_fini(answer);
     return -1;
 }

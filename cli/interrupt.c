@@ -1,3 +1,4 @@
+/* Signals that end a command: the first one sets a flag, so that results so far can be saved. */
 #include "cli.h"
 
 #include <signal.h>
@@ -6,8 +7,8 @@
 
 static volatile int stop;
 
-/* The next one means it and ends the program at once. But programs that run others may send a signal twice,
- * to a process and to its group; so one that follows within half a second is the same. */
+/* The second signal ends the program at once. But programs that run others may send a signal twice, to a
+ * process and to its group, so a signal within half a second counts as the same one. */
 static void on_signal(int number) {
     static struct timespec first;
     struct timespec now;
@@ -26,6 +27,12 @@ const volatile int *cli_stop_flag(void) {
     return &stop;
 }
 
+static void catch_unless_ignored(int number, const struct sigaction *action) {
+    struct sigaction before;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, action, NULL);
+}
+
 void cli_catch_signals(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -33,7 +40,6 @@ void cli_catch_signals(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    struct sigaction before;
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* which nohup asks for */
-        sigaction(SIGHUP, &action, NULL);
+    catch_unless_ignored(SIGHUP, &action); /* which nohup asks for */
+    catch_unless_ignored(SIGQUIT, &action);
 }

@@ -1,4 +1,7 @@
+/* The options of commands that read access logs, and the reading itself. */
 #include "log_options.h"
+
+#include "ballast/replay.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,7 +76,34 @@ enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error
     return set_field(&((struct cli_log_request *)into)->log.high_field, value, err);
 }
 
-/* How much of a pipe is read nobody knows: there the bar stays empty. */
+/* A length of time with its unit, which is then always the same, or a law in seconds. */
+static enum bal_code set_timer(const char *value, struct bal_dist *dist, struct bal_error *err) {
+    if (strchr("0123456789.", value[0]) == NULL)
+        return bal_dist_parse(value, dist, err);
+    double seconds = 0;
+    const enum bal_code code = bal_duration_parse(value, &seconds, err);
+    if (code)
+        return code;
+    if (!(seconds >= 1e-9 && seconds <= 1e9))
+        return bal_fail(err, BAL_E_RANGE, "not a length of time from 1ns to 1e9s");
+    bal_dist_parse("det", dist, NULL);
+    bal_dist_scale(dist, seconds);
+    return BAL_OK;
+}
+
+static struct bal_model *model_of(void *into) {
+    return &((struct cli_log_request *)into)->common.draft.c.model;
+}
+
+enum bal_code cli_set_standby(void *into, const char *value, struct bal_error *err) {
+    return set_timer(value, &model_of(into)->standby, err);
+}
+
+enum bal_code cli_set_setup(void *into, const char *value, struct bal_error *err) {
+    return set_timer(value, &model_of(into)->setup, err);
+}
+
+/* For a pipe the total is unknown: the bar stays empty. */
 static void show_part(void *progress, double part) {
     cli_progress_show(progress, isnan(part) ? 0 : part);
 }
@@ -82,7 +112,7 @@ static uint32_t slots_given(const struct cli_log_request *request) {
     return cli_common_given(&request->common, "slots") ? request->common.draft.c.model.slots : 0;
 }
 
-/* Do all files tell service alone? */
+/* Do the times of all files contain service only? */
 static bool is_service(const struct bal_log_summary *summary) {
     bool service = true;
     for (size_t i = 0; i < summary->files; i++)
@@ -106,10 +136,12 @@ static const char *perhaps_server_field(const struct bal_log_summary *summary) {
 }
 
 /* From times at servers to service times; the trace is exchanged for another. */
-static enum bal_code recover(const struct cli_log_request *request, struct cli_logs *logs,
-                             struct bal_error *err) {
+static enum bal_code recover_service_times(const struct cli_log_request *request, struct cli_logs *logs,
+                                           struct bal_error *err) {
     const struct bal_recover_options options = {.slots = slots_given(request),
+                                                .told_slots = bal_log_slots(&logs->summary),
                                                 .step = logs->summary.resolution,
+                                                .length_step = logs->summary.step,
                                                 .service = is_service(&logs->summary),
                                                 .keep = request->keep_waiting,
                                                 .stop = cli_stop_flag()};
@@ -151,13 +183,13 @@ static enum bal_code read_all(const struct cli_log_request *request, char *const
     if (!code) {
         snprintf(progress.note, sizeof progress.note, "looking for waiting");
         cli_progress_show(&progress, 1);
-        code = recover(request, logs, err);
+        code = recover_service_times(request, logs, err);
     }
     cli_progress_end(&progress);
     return code;
 }
 
-/* Every line was skipped: the commonest reason tells what to do, and its first line shows it. */
+/* Every line was skipped: print the most common reason, with the first line as an example. */
 static int fail_without_jobs(const struct bal_log_summary *summary) {
     if (summary->filtered > 0)
         return cli_fail("no job of these logs is left: %llu are left out by --from, --to, --path or --status",
@@ -181,10 +213,10 @@ static int fail_without_jobs(const struct bal_log_summary *summary) {
                     bal_log_reason_text[most]);
 }
 
-int cli_spare_logs(const char *option, const char *path, char *const *logs, int count) {
+int cli_check_not_logs(const char *option, const char *path, char *const *logs, int count) {
     for (int i = 0; i < count; i++) {
         const char *log = strcmp(logs[i], "-") == 0 ? "/dev/stdin" : logs[i];
-        const int status = cli_spare_file(option, path, log, "one of the logs");
+        const int status = cli_check_not_input(option, path, log, "one of the logs");
         if (status >= 0)
             return status;
     }
@@ -192,14 +224,14 @@ int cli_spare_logs(const char *option, const char *path, char *const *logs, int 
 }
 
 /* Standard input can be read once. */
-static bool is_twice(char *const *paths, int count) {
+static bool has_stdin_twice(char *const *paths, int count) {
     int times = 0;
     for (int i = 0; i < count; i++)
         times += strcmp(paths[i], "-") == 0;
     return times > 1;
 }
 
-/* A pattern that tells nothing apart is hardly what was meant. */
+/* A pattern that matches all jobs or none is probably a mistake. */
 static void warn_of_pattern(const char *pattern, const struct bal_trace_info *info) {
     if (pattern && (info->high == 0 || info->high == info->jobs))
         cli_warn("--high %s: %s job matches", pattern, info->high == 0 ? "no" : "every");
@@ -212,7 +244,7 @@ static void warn_of_same(const struct bal_log_summary *summary) {
                      summary->file[summary->file[i].same - 1].path);
 }
 
-/* Numbers from times that are not service alone are not to be taken for more than they are. */
+/* Warns if times contain more than service: the results are then less reliable. */
 static void warn_of_waiting(const struct bal_recovery *recovery) {
     const double large = 0.2;
     if (recovery->times == BAL_TIMES_LIGHT && recovery->share.mean > large)
@@ -251,7 +283,7 @@ int cli_read_logs(const struct cli_log_request *request, char *const *paths, int
     *logs = (struct cli_logs){0};
     if (count == 0)
         return cli_fail("which log? name one or more files, or - for standard input");
-    if (is_twice(paths, count))
+    if (has_stdin_twice(paths, count))
         return cli_fail("- is standard input, which can be read only once");
     if (request->log.high_field && !request->log.high_pattern)
         return cli_fail("--high-field: which values are high? add --high PATTERN");

@@ -1,4 +1,4 @@
-/* What the commands that read access logs share: the options that say how to read them, and the reading. A
+/* What the commands that read access logs share: the options for reading them, and the reading itself. A
  * command's request begins with a struct cli_log_request; the setters of common.h work on it too. */
 #ifndef CLI_LOG_OPTIONS_H
 #define CLI_LOG_OPTIONS_H
@@ -10,13 +10,13 @@
 
 struct cli_log_request {
     struct cli_common common;   /* the fleet, the output, the seed of the spreading, --quiet */
-    struct bal_log_options log; /* all zero bytes: everything found from the files themselves */
+    struct bal_log_options log; /* all zero bytes: format and fields are detected from the files */
     bool keep_waiting;          /* service times stay as logged */
 };
 
 /* What was read. */
 struct cli_logs {
-    struct bal_trace *trace; /* finished, its sizes freed of waiting as far as that can be done */
+    struct bal_trace *trace; /* complete; waiting is removed from its sizes as far as possible */
     struct bal_log_summary summary;
     struct bal_log_servers *servers;
     struct bal_recovery recovery;
@@ -24,7 +24,7 @@ struct cli_logs {
 };
 void cli_logs_fini(struct cli_logs *logs); /* all zero bytes are allowed */
 
-/* How lines are read, which of them count, and with the part of the time that is looked at. */
+/* How lines are read, which of them count, and which part of the time is used. */
 #define CLI_LOG_FIELDS_OPTIONS                                                                               \
     {"log-format", "FORMAT",                                                                                 \
      "auto, combined, apache, haproxy, json, csv, ..., or a log_format or LogFormat", cli_set_log_format},   \
@@ -67,10 +67,13 @@ enum bal_code cli_set_log_path(void *into, const char *value, struct bal_error *
 enum bal_code cli_set_log_status(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high_pattern(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_high_field(void *into, const char *value, struct bal_error *err);
+/* For servers that switch off: a constant time with its unit, or a law in seconds. */
+enum bal_code cli_set_standby(void *into, const char *value, struct bal_error *err);
+enum bal_code cli_set_setup(void *into, const char *value, struct bal_error *err);
 
-/* Makes sure that the place where an option writes is none of the logs; path may be NULL. Returns -1 to go
- * on, or the exit status. */
-int cli_spare_logs(const char *option, const char *path, char *const *logs, int count);
+/* Checks that the output file of an option is not one of the logs; path may be NULL. Returns -1 to go on, or
+ * the exit status. */
+int cli_check_not_logs(const char *option, const char *path, char *const *logs, int count);
 
 /* Reads the logs, with a progress bar, and catches signals from here on. Returns -1 to go on, otherwise the
  * exit status, with the reason printed. The caller ends *logs in any case. */

@@ -1,6 +1,6 @@
 /* ballast: finds the command and runs it. */
 #include "commands.h"
-#include "standard.h"
+#include "std_streams.h"
 
 #include "ballast/version.h"
 
@@ -11,13 +11,14 @@
 #include <string.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_compare,  &cmd_replay, &cmd_twin,   &cmd_fit,    &cmd_price, &cmd_share,    &cmd_tune,
-    &cmd_frontier, &cmd_fluid,  &cmd_report, &cmd_figure, &cmd_paper, &cmd_run,      &cmd_check,
-    &cmd_results,  &cmd_live,   &cmd_load,   &cmd_serve,  &cmd_watch, &cmd_policies, &cmd_help,
+    &cmd_compare, &cmd_replay,    &cmd_twin,    &cmd_fit,    &cmd_cheapest, &cmd_priority_share,
+    &cmd_tune,    &cmd_stability, &cmd_fluid,   &cmd_report, &cmd_figure,   &cmd_paper,
+    &cmd_run,     &cmd_check,     &cmd_results, &cmd_live,   &cmd_load,     &cmd_test_server,
+    &cmd_watch,   &cmd_policies,  &cmd_help,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
-static int run(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
     if (argc < 2) {
         cli_print_overview(stderr);
         return CLI_BAD_INPUT;
@@ -38,20 +39,20 @@ static int run(int argc, char **argv) {
 
 /* Where a standard stream is closed its number must not go to a file that is opened later: what is printed
  * would end there. Opened the wrong way round, it still refuses to be used. */
-static void keep_streams_apart(void) {
+static void reserve_std_fds(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
             abort();
 }
 
 int main(int argc, char **argv) {
-    keep_streams_apart();
-    cli_survive_writing();
+    reserve_std_fds();
+    cli_ignore_sigpipe();
     setlocale(LC_CTYPE, "");
-    int status = run(argc, argv);
-    /* What was printed must have arrived. A command that failed has said so itself. */
+    int status = run_command(argc, argv);
+    /* Check that all output was written. A command that failed has reported that itself. */
     if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail_printing("");
-    cli_end_with_reader();
+    cli_reraise_sigpipe();
     return status;
 }

@@ -3,7 +3,7 @@
 #include "commands.h"
 
 #include "ballast/batch.h"
-#include "ballast/law.h"
+#include "ballast/dist.h"
 #include "ballast/scheme.h"
 
 #include <ctype.h>
@@ -103,8 +103,8 @@ static void put_policies(FILE *out) {
 
 static void put_laws(FILE *out) {
     fputs(".Sh LAWS\nSizes of jobs:\n.Bl -tag -width Ds\n", out);
-    for (size_t i = 0; i < bal_law_count; i++)
-        put_row(bal_law_table[i].usage, bal_law_table[i].summary, out);
+    for (size_t i = 0; i < bal_dist_count; i++)
+        put_row(bal_dist_table[i].usage, bal_dist_table[i].summary, out);
     fputs(".El\n.Pp\nBatches and capacities in slotted time:\n.Bl -tag -width Ds\n", out);
     for (size_t i = 0; i < bal_batch_count; i++)
         put_row(bal_batch_table[i].usage, bal_batch_table[i].summary, out);
@@ -115,7 +115,7 @@ void cli_print_manual(FILE *out) {
     fputs(".Dd $Mdocdate$\n.Dt BALLAST 1\n.Os\n.Sh NAME\n.Nm ballast\n"
           ".Nd compare and tune policies that distribute work over many servers\n"
           ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar options\n.Sh DESCRIPTION\n.Nm\n"
-          "simulates dispatch policies on fleets of servers, puts theory beside the simulation, and "
+          "simulates dispatch policies on fleets of servers, compares theory with the simulation, and "
           "reproduces the\n"
           "figures and claims of research papers.\nResults go to standard output, progress and warnings to "
           "standard error.\n"

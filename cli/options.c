@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One harmless line, whatever it quotes. */
-static void say(void (*tell)(const char *text), const char *format, va_list args) {
+/* One line without control characters, whatever it quotes. */
+static void vreport(void (*tell)(const char *text), const char *format, va_list args) {
     char text[4096]; /* not from the heap: it may be full */
     vsnprintf(text, sizeof text, format, args);
     bal_utf8_tame(text, "");
@@ -24,7 +24,7 @@ static void say(void (*tell)(const char *text), const char *format, va_list args
 int cli_fail(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(cli_tell_failure, format, args);
+    vreport(cli_report_error, format, args);
     va_end(args);
     return CLI_BAD_INPUT;
 }
@@ -36,14 +36,14 @@ int cli_no_memory(void) {
 void cli_warn(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(cli_tell_warning, format, args);
+    vreport(cli_report_warning, format, args);
     va_end(args);
 }
 
 /* ---- the options of a command ---- */
 
 /* Fills in from the setting what the command leaves open. */
-static void look_up(struct cli_option *option) {
+static void fill_from_setting(struct cli_option *option) {
     const struct bal_field *field = option->field;
     if (!option->name)
         option->name = field->option ? field->option : field->name;
@@ -51,12 +51,14 @@ static void look_up(struct cli_option *option) {
         option->argument = field->argument;
     if (!option->help)
         option->help = field->help;
-    if (!option->fallback)
-        option->fallback = field->usual ? field->usual : field->flag ? "" : field->fallback;
+    if (!option->default_value)
+        option->default_value = field->cli_default ? field->cli_default
+                                : field->flag      ? ""
+                                                   : field->default_value;
 }
 
 /* Does the command give this name to an option of its own? */
-static bool is_taken(const struct cli_command *command, const struct bal_field *field) {
+static bool has_own_option(const struct cli_command *command, const struct bal_field *field) {
     const char *name = field->option ? field->option : field->name;
     for (size_t row = 0; row < command->option_count; row++)
         if (command->options[row].name && strcmp(command->options[row].name, name) == 0)
@@ -69,15 +71,15 @@ static const struct bal_field *group_at(const struct cli_command *command, enum 
     const struct bal_section *section;
     const struct bal_field *field;
     for (size_t k = 0; (field = bal_setting_at(k, &section)); k++) {
-        const bool is_option = (field->argument || field->flag) && !is_taken(command, field);
+        const bool is_option = (field->argument || field->flag) && !has_own_option(command, field);
         if (is_option && section->model == (group == CLI_MODEL_SETTINGS) && i-- == 0)
             return field;
     }
     return NULL;
 }
 
-/* How many options a row of the command's table stands for. */
-static size_t members_of(const struct cli_command *command, const struct cli_option *option) {
+/* The number of options that a row of the command's table expands to. */
+static size_t count_options(const struct cli_command *command, const struct cli_option *option) {
     size_t count = 0;
     while (option->group && group_at(command, option->group, count))
         count++;
@@ -86,8 +88,8 @@ static size_t members_of(const struct cli_command *command, const struct cli_opt
 
 bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *option) {
     size_t row = 0;
-    for (; row < command->option_count && i >= members_of(command, &command->options[row]); row++)
-        i -= members_of(command, &command->options[row]);
+    for (; row < command->option_count && i >= count_options(command, &command->options[row]); row++)
+        i -= count_options(command, &command->options[row]);
     if (row == command->option_count)
         return false;
     *option = command->options[row];
@@ -96,8 +98,27 @@ bool cli_option_at(const struct cli_command *command, size_t i, struct cli_optio
                                       : NULL;
     assert(option->set || option->field);
     if (option->field)
-        look_up(option);
+        fill_from_setting(option);
     return true;
+}
+
+/* Names of earlier versions: accepted, but not shown. NULL: of any command. */
+static const struct {
+    const char *command, *name, *now;
+} deprecated[] = {
+    {"replay", "class", "group"},          {"replay", "keeper", "autoscale"},
+    {"replay", "price", "cost-per-hour"},  {"test-server", "with", "exit-with-pid"},
+    {"twin", "fewer", "remove-servers"},   {"twin", "now", "current-policy"},
+    {"twin", "traffic", "traffic-factor"}, {NULL, "quarantine", "ejection"},
+    {NULL, "sinkhole", "fail-fast"},
+};
+
+static const char *replace_deprecated(const struct cli_command *command, const char *name, size_t length) {
+    for (size_t i = 0; i < sizeof deprecated / sizeof *deprecated; i++)
+        if ((!deprecated[i].command || strcmp(deprecated[i].command, command->name) == 0) &&
+            strlen(deprecated[i].name) == length && strncmp(deprecated[i].name, name, length) == 0)
+            return deprecated[i].now;
+    return NULL;
 }
 
 static bool find_option(const struct cli_command *command, const char *name, size_t length,
@@ -105,7 +126,8 @@ static bool find_option(const struct cli_command *command, const char *name, siz
     for (size_t i = 0; cli_option_at(command, i, option); i++)
         if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
             return true;
-    return false;
+    const char *now = replace_deprecated(command, name, length);
+    return now && find_option(command, now, strlen(now), option);
 }
 
 /* Help of settings is written for the documentation, with backquotes around what can be typed. */
@@ -115,8 +137,8 @@ void cli_option_help(const struct cli_option *option, char text[CLI_HELP_TEXT]) 
         if (*c != '`')
             text[used++] = *c;
     text[used] = 0;
-    if (option->field && *option->fallback)
-        snprintf(text + used, CLI_HELP_TEXT - used, " (default %s)", option->fallback);
+    if (option->field && *option->default_value)
+        snprintf(text + used, CLI_HELP_TEXT - used, " (default %s)", option->default_value);
 }
 
 /* ---- reading them ---- */
@@ -153,7 +175,7 @@ static enum bal_code set_option(const struct cli_option *option, const char *val
 }
 
 /* Takes the option at argv[i]; returns how many arguments it used up, or -1 after printing an error. */
-static int take_option(const struct cli_command *command, int argc, char **argv, int i, void *into) {
+static int parse_option(const struct cli_command *command, int argc, char **argv, int i, void *into) {
     const char *given = argv[i];
     const char *name = given + 2;
     const size_t length = strcspn(name, "=");
@@ -186,13 +208,13 @@ static bool takes_output(const struct cli_command *command) {
 }
 
 static int print_help(const struct cli_command *command) {
-    struct bal_gather help;
-    if (bal_gather_open(&help))
+    struct bal_strbuf help;
+    if (bal_strbuf_open(&help))
         cli_print_help(command, help.stream);
-    if (!bal_gather_close(&help))
+    if (!bal_strbuf_close(&help))
         return cli_no_memory();
     const int status = cli_print("", help.text, help.size);
-    bal_gather_discard(&help);
+    bal_strbuf_discard(&help);
     return status;
 }
 
@@ -209,7 +231,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
             static char output[] = "--output";
             argv[i] = output;
         } else if (options && strncmp(argv[i], "--", 2) == 0) {
-            const int used = take_option(command, argc, argv, i, into);
+            const int used = parse_option(command, argc, argv, i, into);
             if (used < 0)
                 return CLI_BAD_INPUT;
             i += used;

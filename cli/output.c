@@ -1,3 +1,4 @@
+/* Gathers the results of a command in memory and writes them to their file at the end. */
 #include "cli.h"
 
 #include "base/memory.h"
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files that are not there yet are known by their names. */
+/* Files that do not exist yet are compared by name. */
 static bool is_same_file(const char *a, const char *b) {
     struct stat one, other;
     const bool exists = stat(a, &one) == 0;
@@ -16,7 +17,7 @@ static bool is_same_file(const char *a, const char *b) {
     return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-int cli_spare_file(const char *option, const char *path, const char *input, const char *what) {
+int cli_check_not_input(const char *option, const char *path, const char *input, const char *what) {
     return path && is_same_file(path, input)
                ? cli_fail("%s %s: that is %s; choose another place", option, path, what)
                : -1;
@@ -27,14 +28,14 @@ int cli_output_open(struct cli_output *output, const char *path) {
     struct bal_error err = {0};
     if (path && bal_file_check(path, &err))
         return cli_fail("--output: %s", err.text);
-    if (!bal_gather_open(&output->gather))
+    if (!bal_strbuf_open(&output->gather))
         return cli_no_memory();
     output->stream = output->gather.stream;
     return CLI_OK;
 }
 
 void cli_output_discard(struct cli_output *output) {
-    bal_gather_discard(&output->gather);
+    bal_strbuf_discard(&output->gather);
     output->stream = NULL;
 }
 
@@ -42,7 +43,7 @@ int cli_output_close(struct cli_output *output) {
     struct bal_error err = {0};
     int status = CLI_OK;
     output->stream = NULL;
-    if (!bal_gather_close(&output->gather) || bal_memory_is_lost()) {
+    if (!bal_strbuf_close(&output->gather) || bal_memory_is_lost()) {
         cli_output_discard(output);
         return cli_no_memory();
     }

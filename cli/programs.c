@@ -1,3 +1,4 @@
+/* Finds the programs and the nginx module that `ballast live` starts. */
 #include "programs.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #define MODULE "ngx_http_ballast_module.so"
 
-static bool try(char path[RIG_PATH], const char *directory, size_t length, const char *name, int mode) {
+static bool try_path(char path[RIG_PATH], const char *directory, size_t length, const char *name, int mode) {
     const int needed = snprintf(path, RIG_PATH, "%.*s/%s", (int)length, directory, name);
     return needed < RIG_PATH && access(path, mode) == 0;
 }
@@ -17,7 +18,7 @@ static bool find_program(char path[RIG_PATH], const char *name) {
     for (size_t i = 0; i < 2; i++)
         for (const char *at = more[i]; at && *at;) {
             const size_t length = strcspn(at, ":");
-            if (length > 0 && try(path, at, length, name, X_OK))
+            if (length > 0 && try_path(path, at, length, name, X_OK))
                 return true;
             at += length + (at[length] == ':');
         }
@@ -33,11 +34,11 @@ static bool find_module(char path[RIG_PATH], const char *self) {
     static const char *const places[] = {"/usr/lib/nginx/modules", "/usr/local/lib/nginx/modules",
                                          "/usr/share/nginx/modules", "/usr/local/share/nginx/modules"};
     const size_t length = directory_of(self);
-    if (try(path, self, length, "nginx/" MODULE, R_OK) ||
-        try(path, self, length, "../lib/nginx/modules/" MODULE, R_OK))
+    if (try_path(path, self, length, "nginx/" MODULE, R_OK) ||
+        try_path(path, self, length, "../lib/nginx/modules/" MODULE, R_OK))
         return true;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (try(path, places[i], strlen(places[i]), MODULE, R_OK))
+        if (try_path(path, places[i], strlen(places[i]), MODULE, R_OK))
             return true;
     return false;
 }
@@ -51,13 +52,14 @@ struct rig_programs cli_find_programs(struct cli_programs *found) {
         .nginx = find_program(found->nginx, "nginx") ? found->nginx : NULL,
         .haproxy = find_program(found->haproxy, "haproxy") ? found->haproxy : NULL,
         .module = find_module(found->module, found->self) ? found->module : NULL,
-        .keeper =
-            try(found->keeper, found->self, here, "ballastd", X_OK) || find_program(found->keeper, "ballastd")
-                ? found->keeper
+        .keeper = try_path(found->keeper, found->self, here, "ballastd", X_OK) ||
+                          find_program(found->keeper, "ballastd")
+                      ? found->keeper
+                      : NULL,
+        .lossy_preload =
+            try_path(found->lossy_preload, found->self, here, "ballast-loss.so", R_OK) ||
+                    try_path(found->lossy_preload, found->self, here, "../lib/ballast/ballast-loss.so", R_OK)
+                ? found->lossy_preload
                 : NULL,
-        .dropper = try(found->dropper, found->self, here, "ballast-loss.so", R_OK) ||
-                           try(found->dropper, found->self, here, "../lib/ballast/ballast-loss.so", R_OK)
-                       ? found->dropper
-                       : NULL,
     };
 }

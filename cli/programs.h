@@ -6,11 +6,11 @@
 
 struct cli_programs {
     char self[RIG_PATH], nginx[RIG_PATH], module[RIG_PATH], haproxy[RIG_PATH], keeper[RIG_PATH],
-        dropper[RIG_PATH];
+        lossy_preload[RIG_PATH];
 };
 
-/* Looks beside this program, where they are installed, and in PATH. The result points into *found; what is
- * not there is NULL. */
+/* Looks in the directory of this program, where they are installed, and in PATH. The result points into
+ * *found; a program that is not found is NULL. */
 struct rig_programs cli_find_programs(struct cli_programs *found);
 
 #endif

@@ -1,3 +1,4 @@
+/* The progress bar on stderr. */
 #include "cli.h"
 
 #include "base/utf8.h"

@@ -1,3 +1,4 @@
+/* Draws a full screen on a terminal and reads keys. */
 #include "terminal.h"
 
 #include "cli.h"
@@ -11,7 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { ROWS = 24, COLUMNS = 80 }; /* of those that do not tell */
+enum { ROWS = 24, COLUMNS = 80 }; /* where the terminal does not report its size */
 
 static struct termios before;
 static volatile sig_atomic_t resized;
@@ -21,28 +22,28 @@ static void on_resize(int number) {
     resized = 1;
 }
 
-static void measure(struct cli_terminal *terminal) {
+static void read_size(struct cli_terminal *terminal) {
     struct winsize size;
     const bool told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
     terminal->rows = told && size.ws_row ? size.ws_row : ROWS;
     terminal->columns = told && size.ws_col ? size.ws_col : COLUMNS;
 }
 
-static bool is_able(void) {
+static bool is_supported(void) {
     const char *kind = getenv("TERM");
     return isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
 void cli_terminal_begin(struct cli_terminal *terminal) {
-    *terminal = (struct cli_terminal){.able = is_able() && tcgetattr(STDIN_FILENO, &before) == 0};
-    measure(terminal);
+    *terminal = (struct cli_terminal){.able = is_supported() && tcgetattr(STDIN_FILENO, &before) == 0};
+    read_size(terminal);
     if (!terminal->able)
         return;
     struct termios raw = before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
-    raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* else a shell would find the screen as we have made it */
+    raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* otherwise the shell would get our screen */
     struct sigaction action = {.sa_handler = on_resize, .sa_flags = SA_RESTART}; /* all is drawn */
     sigemptyset(&action.sa_mask);
     sigaction(SIGWINCH, &action, NULL);
@@ -89,7 +90,7 @@ static unsigned lines_of(const char *text) {
 }
 
 void cli_terminal_show(struct cli_terminal *terminal, const char *text) {
-    measure(terminal);
+    read_size(terminal);
     const unsigned lines = lines_of(text);
     const unsigned last = lines > terminal->rows ? lines - terminal->rows : 0;
     terminal->first = terminal->first < last ? terminal->first : last;
@@ -125,7 +126,7 @@ enum cli_key cli_terminal_wait(struct cli_terminal *terminal, double seconds) {
     }
     if (ready <= 0)
         return CLI_NO_KEY;
-    char bytes[3]; /* one key: others that have come with it are for the next time */
+    char bytes[3]; /* one key: further keys are read in the next call */
     ssize_t count = read(STDIN_FILENO, bytes, 1);
     if (count == 1 && *bytes == '\033' && read(STDIN_FILENO, bytes + 1, 2) == 2)
         count = 3;

@@ -13,7 +13,7 @@ enum { FLEET = 5, DISPATCHER = 3, STATION = 7 };
 struct end {
     struct bal_sender mouth;
     struct bal_receiver ear;
-    struct bal_window other;
+    struct bal_replay_window other;
 };
 
 static void begin(struct end *end, uint64_t id, const struct bal_key *key) {

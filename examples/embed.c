@@ -55,16 +55,16 @@ static enum bal_code dispatcher_init(struct dispatcher *d, const char *text, str
     enum bal_code code = bal_policy_parse(text, &d->policy, err);
     if (code)
         return code;
-    const struct bal_setting setting = {.servers = WORKERS, .load = load};
+    const struct bal_policy_context context = {.servers = WORKERS, .load = load};
     const struct bal_host host = {"this dispatcher", BAL_CAN_PROBE | BAL_CAN_IDLE | BAL_CAN_OWN};
-    code = bal_policy_check(&d->policy, &setting, &host, err);
+    code = bal_policy_check(&d->policy, &context, &host, err);
     if (code)
         return code;
-    const size_t size = bal_policy_size(&d->policy, &setting);
+    const size_t size = bal_policy_size(&d->policy, &context);
     d->state = malloc(size ? size : 1);
     if (!d->state)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for policy '%s'", text);
-    bal_policy_init(&d->policy, &setting, d->state);
+    bal_policy_init(&d->policy, &context, d->state);
     for (uint32_t i = 0; i < WORKERS; i++)
         report_idle(d, i);
     return BAL_OK;

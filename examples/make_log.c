@@ -13,7 +13,7 @@
 
 #include "ballast/arrivals.h"
 #include "ballast/curve.h"
-#include "ballast/law.h"
+#include "ballast/dist.h"
 #include "ballast/random.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct endpoint {
     const char *path;
     double share;     /* of the requests */
     const char *text; /* the law, in seconds */
-    struct bal_law law;
+    struct bal_dist dist;
 };
 
 static struct endpoint shop[ENDPOINTS] = {
@@ -299,9 +299,9 @@ static double prepare(const struct wish *wish) {
     double mean = 0;
     for (int i = 0; i < ENDPOINTS; i++) {
         struct bal_error err;
-        if (bal_law_parse(shop[i].text, &shop[i].law, &err))
+        if (bal_dist_parse(shop[i].text, &shop[i].dist, &err))
             fail(err.text, shop[i].text);
-        mean += shop[i].share > 0 ? shop[i].share * shop[i].law.mean : 0;
+        mean += shop[i].share > 0 ? shop[i].share * shop[i].dist.mean : 0;
     }
     if (!(mean > 0) || !isfinite(mean) || !(wish->servers * wish->load > 0) || wish->lines == 0)
         fail("servers, load, lines and the mean size are all above 0, not", wish->size ? wish->size : "0");
@@ -309,7 +309,7 @@ static double prepare(const struct wish *wish) {
         return mean;
     const double wanted = wish->servers * wish->load * wish->hours * 3600 / (double)wish->lines;
     for (int i = 0; i < ENDPOINTS; i++)
-        bal_law_scale(&shop[i].law, wanted / mean);
+        bal_dist_scale(&shop[i].dist, wanted / mean);
     return wanted;
 }
 
@@ -322,8 +322,8 @@ static void print_truth(const struct wish *wish, double mean) {
     for (int i = 0; i < ENDPOINTS; i++)
         if (shop[i].share > 0)
             fprintf(stderr, "%-16s %4.0f %%  %-28s mean %g s, squared coefficient of variation %.4g\n",
-                    shop[i].path, 100 * shop[i].share, shop[i].text, shop[i].law.mean,
-                    bal_law_moment(&shop[i].law, 2) / (shop[i].law.mean * shop[i].law.mean) - 1);
+                    shop[i].path, 100 * shop[i].share, shop[i].text, shop[i].dist.mean,
+                    bal_dist_moment(&shop[i].dist, 2) / (shop[i].dist.mean * shop[i].dist.mean) - 1);
 }
 
 static const struct endpoint *draw_endpoint(struct bal_rng *rng) {
@@ -392,7 +392,7 @@ static void print_log(const struct wish *wish, unsigned format, double mean) {
         if (!real)
             continue;
         const struct endpoint *endpoint = draw_endpoint(&paths);
-        const double size = bal_law_sample(&endpoint->law, &sizes) * (double)NANOSECONDS;
+        const double size = bal_dist_sample(&endpoint->dist, &sizes) * (double)NANOSECONDS;
         struct request request = {.arrival = MIDNIGHT + since,
                                   .size = size < 1 ? 1 : (int64_t)size,
                                   .path = endpoint->path,

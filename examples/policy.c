@@ -7,13 +7,13 @@ struct state {
     uint32_t last; /* where the last job went */
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static size_t size(const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     return sizeof(struct state);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     struct state *state = block;
     state->last = BAL_NONE;
 }
@@ -23,20 +23,20 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     (void)job;
     struct state *state = block;
     const uint32_t drawn = bal_draw(fleet, rng); /* BAL_NONE: nobody is open */
-    const bool keep = drawn != BAL_NONE && bal_is_open(fleet, state->last) &&
+    const bool keep = drawn != BAL_NONE && bal_is_eligible(fleet, state->last) &&
                       bal_own(fleet, state->last) < bal_own(fleet, drawn);
     state->last = keep ? state->last : drawn;
     return bal_to(state->last);
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     (void)value;
     const struct state *state = block;
-    return state->last == BAL_NONE || state->last < setting->servers;
+    return state->last == BAL_NONE || state->last < context->servers;
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     return 32;
 }
 
@@ -49,7 +49,7 @@ static const struct bal_policy last_or_random = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .memory_bits = memory_bits,
 };
 BAL_PLUGIN(last_or_random);

@@ -1,7 +1,8 @@
+/* Carries out the orders of one app's core: processes, hooks, checks. */
 #include "app.h"
 
 #include "log.h"
-#include "processes.h"
+#include "orphans.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #define NEVER UINT64_MAX
 static const uint64_t millisecond = 1000000;
 
-enum { MISSES_MAX = 3, UNKNOWN_MAX = 500 };
+enum { MISSES_MAX = 3, UNKNOWN_MAX = 500, ORPHANS_MAX = 20 };
 
 /* ---- names ---- */
 
@@ -62,16 +63,16 @@ static void remove_mark(const struct app *app) {
 
 /* ---- answers ---- */
 
-static void answer(struct app *app, uint64_t now, enum bal_app_event event) {
+static void report_event(struct app *app, uint64_t now, enum bal_app_event event) {
     app->under_way = false;
     app->again_at = NEVER;
     bal_keeper_event(&app->core, now, event, app->order.number);
 }
 
-static void gone(struct app *app, uint64_t now) {
+static void report_gone(struct app *app, uint64_t now) {
     if (!is_supervised(app))
         remove_mark(app);
-    answer(app, now, BAL_APP_GONE);
+    report_event(app, now, BAL_APP_GONE);
 }
 
 static void try_again(struct app *app, uint64_t now, uint64_t after) {
@@ -81,20 +82,20 @@ static void try_again(struct app *app, uint64_t now, uint64_t after) {
 
 /* ---- hooks ---- */
 
-static bool begin_hook(struct app *app, uint64_t now, enum hook_use use, uint64_t number) {
+static bool start_hook(struct app *app, uint64_t now, enum hook_use use, uint64_t number) {
     char lock[PATH_MAX], quoted[LOG_QUOTED];
     app_path(lock, app->state, app->config->name, "hook");
-    const struct warden_task task = {.app = app->config,
-                                     .what = hook_name(use),
-                                     .argv = hook_command(app, use)->argv,
-                                     .lock = lock,
-                                     .state = app->state,
-                                     .bound = true,
-                                     .leaves = use == HOOK_START || use == HOOK_STOP};
-    const int error = warden_begin(&app->hook, &task);
+    const struct supervisor_task task = {.app = app->config,
+                                         .what = hook_name(use),
+                                         .argv = hook_command(app, use)->argv,
+                                         .lock = lock,
+                                         .state = app->state,
+                                         .bound = true,
+                                         .leaves = use == HOOK_START || use == HOOK_STOP};
+    const int error = supervisor_begin(&app->hook, &task);
     if (error) {
-        log_say(LOG_ERROR, app->config->name, "hook-failed", "hook=%s error=%s", hook_name(use),
-                log_quote(strerror(error), quoted));
+        log_event(LOG_ERROR, app->config->name, "hook-failed", "hook=%s error=%s", hook_name(use),
+                  log_quote(strerror(error), quoted));
         return false;
     }
     app->hook_use = use;
@@ -103,150 +104,186 @@ static bool begin_hook(struct app *app, uint64_t now, enum hook_use use, uint64_
     return true;
 }
 
-static void order_hook(struct app *app, uint64_t now, enum hook_use use) {
-    if (!begin_hook(app, now, use, app->order.number))
-        answer(app, now, BAL_APP_FAILED);
+static void run_hook_for_order(struct app *app, uint64_t now, enum hook_use use) {
+    if (!start_hook(app, now, use, app->order.number))
+        report_event(app, now, BAL_APP_FAILED);
 }
 
 /* ---- checks ---- */
 
-/* Asks whether the app is ready, for an order (number) or for a look at one that is on (0). */
-static void ask_ready(struct app *app, uint64_t now, uint64_t number) {
+/* Checks whether the app is ready, for an order (number) or to watch one that is on (0). */
+static void begin_ready_check(struct app *app, uint64_t now, uint64_t number) {
     app->hook_number = number;
     app->hook_ends_at = number ? NEVER : now + app->config->times.answer_ns;
     if (app->config->ready.kind != CHECK_COMMAND)
         check_begin(&app->check, &app->config->ready);
-    else if (!begin_hook(app, now, HOOK_READY, number) && number)
-        answer(app, now, BAL_APP_FAILED);
+    else if (!start_hook(app, now, HOOK_READY, number) && number)
+        report_event(app, now, BAL_APP_FAILED);
 }
 
 /* ---- orders ---- */
 
-/* What has lost its warden: every process of an app says in its environment whose it is. Returns how many
- * there were. */
-static size_t end_orphans(const struct app *app) {
-    char name[CONFIG_NAME_MAX + 20], state[PATH_MAX + 20];
-    snprintf(name, sizeof name, "BALLAST_APP=%s", app->config->name);
-    snprintf(state, sizeof state, "BALLAST_KEEPER=%s", app->state);
-    const size_t ended = process_kill_marked(name, state);
-    if (ended)
-        log_say(LOG_WARNING, app->config->name, "orphans", "killed=%zu", ended);
-    return ended;
+/* Kills processes that have lost their supervisor. Returns true if there were any: call it again. */
+static bool kill_orphans(const struct app *app) {
+    size_t killed;
+    const bool there = orphans_end(app->config, app->state, &killed);
+    if (killed)
+        log_event(LOG_WARNING, app->config->name, "orphans", "killed=%zu", killed);
+    return there;
 }
 
-static void end_all_orphans(const struct app *app) {
-    enum { ROUNDS = 100 };
-    for (int i = 0; i < ROUNDS && end_orphans(app); i++)
+static void kill_all_orphans(const struct app *app) {
+    for (int i = 0; i < ORPHANS_MAX && kill_orphans(app); i++)
         nanosleep(&(struct timespec){.tv_nsec = (long)millisecond}, NULL);
 }
 
-static void look_for_process(struct app *app, uint64_t now) {
-    char path[PATH_MAX];
-    app_path(path, app->state, app->config->name, "app");
-    const enum warden_find found = app->process.pid ? WARDEN_FOUND : warden_find(&app->process, path);
-    app->unknown = found == WARDEN_UNKNOWN ? app->unknown + 1 : 0;
-    const bool lost = app->unknown > UNKNOWN_MAX; /* its record is damaged: the app is known by its
-                                                     environment */
-    if (((found == WARDEN_NONE || lost) && end_orphans(app)) || found == WARDEN_UNKNOWN) {
-        app->unknown = lost ? 0 : app->unknown;
-        try_again(app, now, millisecond);
+/* Its lock is free. What has lost its supervisor is ended first; what holds the other lock and cannot be
+ * found keeps the app from being started, until it ends. */
+static void detect_orphans(struct app *app, uint64_t now) {
+    if (kill_orphans(app) && ++app->unknown <= ORPHANS_MAX) {
+        try_again(app, now, 10 * millisecond);
         return;
     }
-    if (found == WARDEN_FOUND)
-        log_say(LOG_INFO, app->config->name, "found", "warden=%d", (int)app->process.pid);
-    answer(app, now, found == WARDEN_FOUND ? BAL_APP_RUNNING : BAL_APP_GONE);
+    if (app->unknown > ORPHANS_MAX)
+        log_event(LOG_ERROR, app->config->name, "orphan-not-found", "%s", "");
+    else
+        orphans_forget(app->config, app->state);
+    app->unknown = 0;
+    report_event(app, now, BAL_APP_GONE);
+}
+
+/* The lock is held, and the record does not name the holder: it will soon, or it is damaged. Then the
+ * processes of the app are ended, and with them their supervisor. */
+static void wait_for_record(struct app *app, uint64_t now) {
+    if (++app->unknown > UNKNOWN_MAX) {
+        kill_orphans(app);
+        app->unknown = 0;
+    }
+    try_again(app, now, millisecond);
+}
+
+static void detect_process(struct app *app, uint64_t now) {
+    char path[PATH_MAX];
+    app_path(path, app->state, app->config->name, "app");
+    switch (app->process.pid ? SUPERVISOR_FOUND : supervisor_find(&app->process, path)) {
+    case SUPERVISOR_NONE:
+        detect_orphans(app, now);
+        return;
+    case SUPERVISOR_UNKNOWN:
+        wait_for_record(app, now);
+        return;
+    case SUPERVISOR_FOUND:
+        break;
+    }
+    app->unknown = 0;
+    log_event(LOG_INFO, app->config->name, "found", "warden=%d", (int)app->process.pid);
+    report_event(app, now, BAL_APP_RUNNING);
 }
 
 /* A hook of a keeper that was killed may still be about to end. */
 static bool is_old_hook_there(struct app *app) {
     char path[PATH_MAX];
-    struct warden old = {0};
+    struct supervisor old = {0};
     app_path(path, app->state, app->config->name, "hook");
-    const enum warden_find found = warden_find(&old, path);
-    if (found == WARDEN_FOUND)
-        warden_kill(&old);
-    warden_forget(&old);
-    return found != WARDEN_NONE;
+    const enum supervisor_find found = supervisor_find(&old, path);
+    if (found == SUPERVISOR_FOUND)
+        supervisor_kill(&old);
+    supervisor_release(&old);
+    return found != SUPERVISOR_NONE;
 }
 
-static void look(struct app *app, uint64_t now) {
+static void detect_app(struct app *app, uint64_t now) {
     if (is_old_hook_there(app))
         try_again(app, now, millisecond);
     else if (is_supervised(app))
-        look_for_process(app, now);
+        detect_process(app, now);
     else if (app->config->running.argv)
-        order_hook(app, now, HOOK_RUNNING);
+        run_hook_for_order(app, now, HOOK_RUNNING);
     else
-        ask_ready(app, now, app->order.number);
+        begin_ready_check(app, now, app->order.number);
+}
+
+/* Returns 0, or an errno. */
+static int begin_process(struct app *app) {
+    char lock[PATH_MAX], group[PATH_MAX];
+    app_path(lock, app->state, app->config->name, "app");
+    if (!orphans_prepare(app->config, app->state, app->groups, group))
+        return errno;
+    const struct supervisor_task task = {.app = app->config,
+                                         .what = "run",
+                                         .argv = app->config->run.argv,
+                                         .lock = lock,
+                                         .state = app->state,
+                                         .group = group};
+    return supervisor_begin(&app->process, &task);
 }
 
 static void start_process(struct app *app, uint64_t now) {
-    char lock[PATH_MAX], quoted[LOG_QUOTED];
-    app_path(lock, app->state, app->config->name, "app");
-    const struct warden_task task = {
-        .app = app->config, .what = "run", .argv = app->config->run.argv, .lock = lock, .state = app->state};
-    const int error = warden_begin(&app->process, &task);
+    char quoted[LOG_QUOTED];
+    const int error = begin_process(app);
     if (error)
-        log_say(LOG_ERROR, app->config->name, "start-failed", "error=%s",
-                log_quote(error == EWOULDBLOCK ? "an instance is there already" : strerror(error), quoted));
-    answer(app, now, error ? BAL_APP_FAILED : BAL_APP_RUNNING);
+        log_event(LOG_ERROR, app->config->name, "start-failed", "error=%s",
+                  log_quote(error == EWOULDBLOCK ? "an instance is there already" : strerror(error), quoted));
+    report_event(app, now, error ? BAL_APP_FAILED : BAL_APP_RUNNING);
 }
 
-static void start(struct app *app, uint64_t now) {
+static void start_app(struct app *app, uint64_t now) {
     if (is_supervised(app)) {
         start_process(app, now);
         return;
     }
     if (set_mark(app)) {
-        order_hook(app, now, HOOK_START);
+        run_hook_for_order(app, now, HOOK_START);
         return;
     }
     char quoted[LOG_QUOTED];
-    log_say(LOG_ERROR, app->config->name, "start-failed", "what=mark error=%s",
-            log_quote(strerror(errno), quoted));
-    answer(app, now, BAL_APP_FAILED);
+    log_event(LOG_ERROR, app->config->name, "start-failed", "what=mark error=%s",
+              log_quote(strerror(errno), quoted));
+    report_event(app, now, BAL_APP_FAILED);
 }
 
-/* Where nobody says how to ask, what runs is ready. */
-static void ready(struct app *app, uint64_t now) {
+/* Where no readiness check is configured, an app that runs is ready. */
+static void check_ready(struct app *app, uint64_t now) {
     char path[PATH_MAX];
     app_path(path, app->state, app->config->name, "app");
     if (app->config->ready.kind == CHECK_NONE)
-        answer(app, now, !is_supervised(app) || warden_runs(path) ? BAL_APP_READY : BAL_APP_FAILED);
+        report_event(app, now, !is_supervised(app) || supervisor_runs(path) ? BAL_APP_READY : BAL_APP_FAILED);
     else
-        ask_ready(app, now, app->order.number);
+        begin_ready_check(app, now, app->order.number);
 }
 
-static void stop(struct app *app, uint64_t now) {
+static void stop_app(struct app *app, uint64_t now) {
     if (app->config->stop.argv)
-        order_hook(app, now, HOOK_STOP);
+        run_hook_for_order(app, now, HOOK_STOP);
     else if (app->process.pid)
-        warden_stop(&app->process);
+        supervisor_stop(&app->process);
     else
-        gone(app, now);
+        report_gone(app, now);
 }
 
-static void end_by_force(struct app *app, uint64_t now) {
+static void kill_app(struct app *app, uint64_t now) {
     char path[PATH_MAX];
     if (!is_supervised(app)) {
-        order_hook(app, now, HOOK_STOP);
+        run_hook_for_order(app, now, HOOK_STOP);
         return;
     }
     app_path(path, app->state, app->config->name, "app");
-    if (!app->process.pid && warden_find(&app->process, path) == WARDEN_UNKNOWN)
+    if (!app->process.pid && supervisor_find(&app->process, path) == SUPERVISOR_UNKNOWN) {
         try_again(app, now, millisecond);
-    else if (app->process.pid)
-        warden_kill(&app->process);
-    else
-        gone(app, now);
+    } else if (app->process.pid) {
+        supervisor_kill(&app->process);
+    } else {
+        kill_orphans(app);
+        report_gone(app, now);
+    }
 }
 
 static void begin_order(struct app *app, uint64_t now) {
-    static void (*const carry_out[])(struct app *, uint64_t) = {[BAL_ORDER_LOOK] = look,
-                                                                [BAL_ORDER_START] = start,
-                                                                [BAL_ORDER_READY] = ready,
-                                                                [BAL_ORDER_STOP] = stop,
-                                                                [BAL_ORDER_KILL] = end_by_force};
+    static void (*const carry_out[])(struct app *, uint64_t) = {[BAL_ORDER_LOOK] = detect_app,
+                                                                [BAL_ORDER_START] = start_app,
+                                                                [BAL_ORDER_READY] = check_ready,
+                                                                [BAL_ORDER_STOP] = stop_app,
+                                                                [BAL_ORDER_KILL] = kill_app};
     app->begun = true;
     app->again_at = NEVER;
     carry_out[app->order.kind](app, now);
@@ -254,19 +291,19 @@ static void begin_order(struct app *app, uint64_t now) {
 
 /* ---- what became of hooks and checks ---- */
 
-/* Whether the app is there, as hooks or checks tell. */
-static void looked(struct app *app, uint64_t now, bool there) {
+/* Hooks or checks have found whether the app is running. */
+static void on_presence_known(struct app *app, uint64_t now, bool there) {
     switch (app->order.kind) {
     case BAL_ORDER_LOOK:
         if (there)
-            answer(app, now, BAL_APP_RUNNING);
+            report_event(app, now, BAL_APP_RUNNING);
         else if (!app->config->running.argv && is_marked(app))
-            order_hook(app, now, HOOK_STOP); /* it may be in its set-up, where nobody sees it */
+            run_hook_for_order(app, now, HOOK_STOP); /* it may be in its set-up, where no check sees it */
         else
-            gone(app, now);
+            report_gone(app, now);
         break;
     case BAL_ORDER_READY:
-        answer(app, now, there ? BAL_APP_READY : BAL_APP_FAILED);
+        report_event(app, now, there ? BAL_APP_READY : BAL_APP_FAILED);
         break;
     case BAL_ORDER_START:
     case BAL_ORDER_STOP:
@@ -274,43 +311,43 @@ static void looked(struct app *app, uint64_t now, bool there) {
         if (there) /* what was stopped is not gone yet */
             try_again(app, now, app->config->times.check_ns);
         else
-            gone(app, now);
+            report_gone(app, now);
         break;
     }
 }
 
 static void stop_hook_ended(struct app *app, uint64_t now, bool good) {
     if (is_supervised(app) && !app->process.pid)
-        gone(app, now);
+        report_gone(app, now);
     else if (!good && app->order.kind != BAL_ORDER_LOOK)
-        answer(app, now, BAL_APP_FAILED);
+        report_event(app, now, BAL_APP_FAILED);
     else if (is_supervised(app))
         return; /* it is under way */
     else if (good && app->config->running.argv)
-        order_hook(app, now, HOOK_RUNNING);
+        run_hook_for_order(app, now, HOOK_RUNNING);
     else if (good)
-        gone(app, now);
+        report_gone(app, now);
 }
 
-static void look_at_one_that_is_on(struct app *app, uint64_t now, bool there) {
+static void on_watch_result(struct app *app, uint64_t now, bool there) {
     app->misses = there ? 0 : app->misses + 1;
     if (app->misses < MISSES_MAX)
         return;
     app->misses = 0;
-    log_say(LOG_WARNING, app->config->name, "lost", "looks=%d", MISSES_MAX);
+    log_event(LOG_WARNING, app->config->name, "lost", "looks=%d", MISSES_MAX);
     bal_keeper_event(&app->core, now, BAL_APP_EXITED, app->core.instance);
 }
 
-/* Exit status 0: busy, 1: not; from anything else nothing follows. */
-static void busy_or_not(struct app *app, int status) {
+/* Exit status 0: busy, 1: not; anything else is ignored. */
+static void apply_busy_status(struct app *app, int status) {
     if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
         return;
     const bool busy = WEXITSTATUS(status) == 0;
     if (busy && !app->core.wanted) {
-        app->wish = WISH_ON;
-    } else if (!busy && app->core.wanted && app->wish != WISH_REST) {
-        app->wish = WISH_REST;
-        app->rest_ns = 0;
+        app->desired = DESIRED_ON;
+    } else if (!busy && app->core.wanted && app->desired != DESIRED_OFF) {
+        app->desired = DESIRED_OFF;
+        app->stop_after_ns = 0;
     }
 }
 
@@ -320,33 +357,33 @@ static void hook_ended(struct app *app, uint64_t now) {
     const enum hook_use use = app->hook_use;
     const bool tells = use == HOOK_START || use == HOOK_STOP;
     if (tells || app->hook.status < 0 || WIFSIGNALED(app->hook.status))
-        log_say(good ? LOG_INFO : LOG_WARNING, app->config->name, "hook", "hook=%s status=%d", hook_name(use),
-                WIFEXITED(app->hook.status) ? WEXITSTATUS(app->hook.status) : -1);
+        log_event(good ? LOG_INFO : LOG_WARNING, app->config->name, "hook", "hook=%s status=%d",
+                  hook_name(use), WIFEXITED(app->hook.status) ? WEXITSTATUS(app->hook.status) : -1);
     const int status = app->hook.status;
-    warden_forget(&app->hook);
+    supervisor_release(&app->hook);
     if (!app->hook_number && app->under_way)
-        return; /* it was ended to make room */
+        return; /* it was ended to make way for another */
     if (!app->hook_number && use == HOOK_BUSY)
-        busy_or_not(app, status);
+        apply_busy_status(app, status);
     else if (!app->hook_number)
-        look_at_one_that_is_on(app, now, good);
+        on_watch_result(app, now, good);
     else if (asked && use == HOOK_START)
-        answer(app, now, good ? BAL_APP_RUNNING : BAL_APP_FAILED);
+        report_event(app, now, good ? BAL_APP_RUNNING : BAL_APP_FAILED);
     else if (asked && use == HOOK_STOP)
         stop_hook_ended(app, now, good);
     else if (asked)
-        looked(app, now, good);
+        on_presence_known(app, now, good);
 }
 
 void app_checked(struct app *app, uint64_t now) {
-    const enum check_answer said = check_go_on(&app->check);
+    const enum check_answer said = check_continue(&app->check);
     if (said == CHECK_WAIT)
         return;
     check_end(&app->check);
     if (!app->hook_number)
-        look_at_one_that_is_on(app, now, said == CHECK_YES);
+        on_watch_result(app, now, said == CHECK_YES);
     else if (app->under_way && app->hook_number == app->order.number)
-        looked(app, now, said == CHECK_YES);
+        on_presence_known(app, now, said == CHECK_YES);
 }
 
 /* ---- processes that end ---- */
@@ -355,25 +392,27 @@ static void process_ended(struct app *app, uint64_t now) {
     const int status = app->process.status;
     const bool asked = app->under_way && app->begun &&
                        (app->order.kind == BAL_ORDER_STOP || app->order.kind == BAL_ORDER_KILL);
-    log_say(asked ? LOG_INFO : LOG_WARNING, app->config->name, "exited", "status=%d",
-            status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-    warden_forget(&app->process);
-    if (status < 0 || WIFSIGNALED(status)) /* the warden itself was killed, or is not our child */
-        end_all_orphans(app);
+    log_event(asked ? LOG_INFO : LOG_WARNING, app->config->name, "exited", "status=%d",
+              status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    supervisor_release(&app->process);
+    if (status < 0 || WIFSIGNALED(status)) /* the supervisor itself was killed, or is not our child */
+        kill_all_orphans(app);
+    if (!supervisor_is_alive(app->state, app->config->name))
+        orphans_forget(app->config, app->state);
     if (!asked)
         bal_keeper_event(&app->core, now, BAL_APP_EXITED, app->core.instance);
     else if (app->hook.pid)
-        warden_stop(&app->hook); /* what it was to bring about has come */
+        supervisor_stop(&app->hook); /* what it was to bring about has come */
     else
-        gone(app, now);
+        report_gone(app, now);
 }
 
 bool app_reaped(struct app *app, pid_t pid, int status) {
-    struct warden *const wardens[] = {&app->process, &app->hook};
+    struct supervisor *const supervisors[] = {&app->process, &app->hook};
     for (size_t i = 0; i < 2; i++)
-        if (pid && wardens[i]->pid == pid) {
-            wardens[i]->ended = true;
-            wardens[i]->status = status;
+        if (pid && supervisors[i]->pid == pid) {
+            supervisors[i]->ended = true;
+            supervisors[i]->status = status;
             return true;
         }
     return false;
@@ -390,17 +429,17 @@ bool app_is_off(const struct app *app) {
     return app->core.state == BAL_KEEPER_OFF && !app->core.wanted && !app->process.pid && !app->hook.pid;
 }
 
-/* What is run for an order that is over, or for none, makes room for a new one. Returns true when there is.
- */
-static bool make_room(struct app *app) {
+/* Ends a hook that is run for an order that is over, or for none, so that a new one can run. Returns true
+ * when no hook runs. */
+static bool free_hook_slot(struct app *app) {
     if (app->check.config && app->hook_number != app->order.number)
         check_end(&app->check);
     if (app->hook.pid && app->hook_number != app->order.number)
-        warden_stop(&app->hook);
+        supervisor_stop(&app->hook);
     return !app->hook.pid && !app->check.config;
 }
 
-static void take_orders(struct app *app, uint64_t now) {
+static void fetch_orders(struct app *app, uint64_t now) {
     struct bal_order order;
     while (bal_keeper_order(&app->core, &order)) {
         app->order = order;
@@ -408,19 +447,20 @@ static void take_orders(struct app *app, uint64_t now) {
         app->begun = false;
         app->again_at = NEVER;
     }
-    if (app->under_way && !app->begun && (app->again_at == NEVER || app->again_at <= now) && make_room(app))
+    if (app->under_way && !app->begun && (app->again_at == NEVER || app->again_at <= now) &&
+        free_hook_slot(app))
         begin_order(app, now);
 }
 
-/* Looks at apps that are on, where no process tells by itself. */
-static void watch(struct app *app, uint64_t now) {
+/* Checks apps that are on and have no supervised process whose end would be noticed. */
+static void watch_app(struct app *app, uint64_t now) {
     if (app->hook_ends_at <= now) {
         app->hook_ends_at = NEVER;
         if (app->hook.pid)
-            warden_stop(&app->hook);
+            supervisor_stop(&app->hook);
         if (app->check.config) {
             check_end(&app->check);
-            look_at_one_that_is_on(app, now, false);
+            on_watch_result(app, now, false);
         }
     }
     const bool idle = app_is_on(app) && !app->under_way && !app->hook.pid && !app->check.config;
@@ -428,58 +468,61 @@ static void watch(struct app *app, uint64_t now) {
         return;
     app->watch_at = now + app->config->watch_ns;
     if (app->config->busy.argv)
-        begin_hook(app, now, HOOK_BUSY, 0);
+        start_hook(app, now, HOOK_BUSY, 0);
     else if (!is_supervised(app) && app->config->running.argv)
-        begin_hook(app, now, HOOK_RUNNING, 0);
+        start_hook(app, now, HOOK_RUNNING, 0);
     else if (!is_supervised(app))
-        ask_ready(app, now, 0);
+        begin_ready_check(app, now, 0);
 }
 
-static void tell_state(struct app *app, uint64_t now) {
+static void log_state(struct app *app, uint64_t now) {
     const enum bal_keeper_state state = app->core.state;
-    if (state == app->told)
+    if (state == app->logged_state)
         return;
-    if (state == BAL_KEEPER_ON && app->told != BAL_KEEPER_STANDBY && app->told != BAL_KEEPER_DRAINING)
+    if (state == BAL_KEEPER_ON && app->logged_state != BAL_KEEPER_STANDBY &&
+        app->logged_state != BAL_KEEPER_DRAINING)
         app->on_at = now;
-    app->told = state;
-    log_say(LOG_INFO, app->config->name, "state", "state=%s wanted=%d failures=%u warden=%d",
-            bal_keeper_state_name(state), app->core.wanted, app->core.failures, (int)app->process.pid);
+    app->logged_state = state;
+    log_event(LOG_INFO, app->config->name, "state", "state=%s wanted=%d failures=%u warden=%d",
+              bal_keeper_state_name(state), app->core.wanted, app->core.failures, (int)app->process.pid);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
+static uint64_t min_time(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
 uint64_t app_pass(struct app *app, uint64_t now) {
-    uint64_t next = bal_keeper_pass(&app->core, now);
+    uint64_t next = bal_keeper_run_timers(&app->core, now);
     if (app->hook.ended)
         hook_ended(app, now);
     if (app->process.ended)
         process_ended(app, now);
     if (app->check.config && app->check.failed)
         app_checked(app, now);
-    take_orders(app, now);
-    watch(app, now);
-    tell_state(app, now);
+    fetch_orders(app, now);
+    watch_app(app, now);
+    log_state(app, now);
     if (app->hook.ended || app->process.ended || app->check.failed || app->core.ordered)
         return now;
-    next = earlier(bal_keeper_pass(&app->core, now), next);
-    next = earlier(next, earlier(app->again_at, app->hook_ends_at));
+    next = min_time(bal_keeper_run_timers(&app->core, now), next);
+    next = min_time(next, min_time(app->again_at, app->hook_ends_at));
     const bool looks = app->config->busy.argv || !is_supervised(app);
-    return app_is_on(app) && looks ? earlier(next, app->watch_at) : next;
+    return app_is_on(app) && looks ? min_time(next, app->watch_at) : next;
 }
 
-void app_init(struct app *app, const struct app_config *config, const char *state, uint64_t now) {
+void app_init(struct app *app, const struct app_config *config, const char *state, const char *groups,
+              uint64_t now) {
     *app = (struct app){.config = config,
                         .state = state,
+                        .groups = groups,
                         .again_at = NEVER,
                         .hook_ends_at = NEVER,
-                        .told = BAL_KEEPER_LOOKING};
+                        .logged_state = BAL_KEEPER_LOOKING};
     bal_keeper_init(&app->core, &config->times, now);
 }
 
 void app_fini(struct app *app) {
     check_end(&app->check);
-    warden_forget(&app->process);
-    warden_forget(&app->hook);
+    supervisor_release(&app->process);
+    supervisor_release(&app->hook);
 }

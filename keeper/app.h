@@ -1,58 +1,60 @@
 /* One app: carries out what the keeper's core (ballast/live/keeper.h) orders, by a supervised process or by
- * hooks, and tells the core what became of it. */
+ * hooks, and reports the result to the core. */
 #ifndef KEEPER_APP_H
 #define KEEPER_APP_H
 
 #include "check.h"
 #include "config.h"
-#include "warden.h"
+#include "supervisor.h"
 
 #include <limits.h>
 
 /* What a hook is run for. */
 enum hook_use { HOOK_START, HOOK_STOP, HOOK_RUNNING, HOOK_READY, HOOK_BUSY };
 
-/* What was asked for and has not been passed to the core yet (bounds.h). */
-enum wish { WISH_NONE, WISH_ON, WISH_REST };
+/* What was requested and has not been passed to the core yet (bounds.h). */
+enum desired_state { DESIRED_NONE, DESIRED_ON, DESIRED_OFF };
 
 struct app {
     const struct app_config *config;
-    const char *state; /* the directory */
+    const char *state;  /* the directory */
+    const char *groups; /* the control group below which it gets its own; NULL: none */
     struct bal_keeper core;
 
     struct bal_order order;
-    bool under_way, begun; /* the order; begun: not only received */
-    struct warden process; /* of a supervised app */
-    struct warden hook;
+    bool under_way, begun;     /* the order; begun: not only received */
+    struct supervisor process; /* of a supervised app */
+    struct supervisor hook;
     enum hook_use hook_use;
     uint64_t hook_number;  /* of the order that it is run for; 0: for none */
     uint64_t hook_ends_at; /* of one that is run for no order */
     struct check check;
-    uint64_t again_at; /* what cannot be told yet is tried again; UINT64_MAX: nothing is */
-    unsigned unknown;  /* how often in a row it could not be told who has its lock */
-    uint64_t watch_at; /* the next look at an app that is on */
-    unsigned misses;   /* looks in a row that did not find it */
+    uint64_t again_at; /* when to try again what could not be determined; UINT64_MAX: nothing to try */
+    unsigned unknown;  /* how often in a row the holder of its lock could not be determined */
+    uint64_t watch_at; /* the next check of an app that is on */
+    unsigned misses;   /* checks in a row that did not find it */
 
-    enum wish wish;
-    uint64_t rest_ns;           /* for WISH_REST: how long it is to stay on */
-    uint64_t on_at;             /* when it was last turned on */
-    bool held_back;             /* by a limit, which has been logged */
-    bool leaving;               /* it is not in the configuration any longer: forgotten when it is off */
-    enum bal_keeper_state told; /* the state that has been logged */
+    enum desired_state desired;
+    uint64_t stop_after_ns; /* for DESIRED_OFF: how long it is to stay on */
+    uint64_t on_at;         /* when it was last turned on */
+    uint64_t woken_at;      /* when a start was last requested */
+    bool deferred;          /* held back by a limit, which has been logged */
+    bool leaving;           /* it is not in the configuration any longer: forgotten when it is off */
+    enum bal_keeper_state logged_state; /* the state that has been logged */
 };
 
-void app_init(struct app *app, const struct app_config *config, const char *state, uint64_t now);
+void app_init(struct app *app, const struct app_config *config, const char *state, const char *groups,
+              uint64_t now);
 /* Leaves its process as it is; a hook ends by itself when the keeper does. */
 void app_fini(struct app *app);
 
-/* Time has passed, or something happened: goes on with whatever can go on. Returns when it wants to be called
- * again at the latest. */
+/* Time has passed, or something happened: continues what can continue. Returns when it must be called again
+ * at the latest. */
 uint64_t app_pass(struct app *app, uint64_t now);
 
-/* Its check is ready for what it waited for. */
+/* The file descriptor of its check is ready. */
 void app_checked(struct app *app, uint64_t now);
-/* The process (of the warden that is told apart by its number) has ended. Returns false: it is not of this
- * app. */
+/* The process with this pid (a supervisor) has ended. Returns false: it does not belong to this app. */
 bool app_reaped(struct app *app, pid_t pid, int status);
 
 bool app_is_on(const struct app *app);

@@ -1,14 +1,15 @@
+/* Applies the limits on how many apps are on and for how long. */
 #include "bounds.h"
 
 #include "log.h"
 
-/* Something of it is there, or will be. */
-static bool takes_room(const struct app *app) {
+/* The app counts against the maximum: something of it is running, or will be. */
+static bool occupies_place(const struct app *app) {
     return app->core.wanted || app->core.state != BAL_KEEPER_OFF;
 }
 
-/* It is on, or is about to be, and will stay so unless it is let rest. */
-static bool counts(const struct app *app) {
+/* It is on, or is about to be, and will stay so unless it is stopped. */
+static bool is_counted_on(const struct app *app) {
     const bool failing = app->core.failures && !app_is_on(app);
     return !app->leaving && app->core.wanted && !failing;
 }
@@ -20,55 +21,55 @@ static size_t count_if(struct app *const *app, size_t count, bool (*is)(const st
     return sum;
 }
 
-static void hold_back(struct app *app, const char *limit) {
-    if (!app->held_back)
-        log_say(LOG_INFO, app->config->name, "held-back", "limit=%s", limit);
-    app->held_back = true;
+static void defer_request(struct app *app, const char *limit) {
+    if (!app->deferred)
+        log_event(LOG_INFO, app->config->name, "held-back", "limit=%s", limit);
+    app->deferred = true;
 }
 
-static void come_true(struct app *app) {
-    app->wish = WISH_NONE;
-    app->held_back = false;
+static void clear_desired_state(struct app *app) {
+    app->desired = DESIRED_NONE;
+    app->deferred = false;
 }
 
-static void wake(struct app *app, uint64_t now) {
-    come_true(app);
-    bal_keeper_wake(&app->core, now);
+static void request_start(struct app *app, uint64_t now) {
+    clear_desired_state(app);
+    bal_keeper_request_start(&app->core, now);
 }
 
-static uint64_t standby_of(const struct standby *standby, struct bal_rng *rng) {
+static uint64_t draw_standby(const struct standby *standby, struct bal_rng *rng) {
     if (!standby->exponential)
         return standby->mean_ns;
     return (uint64_t)(bal_rng_exp(rng) * (double)standby->mean_ns);
 }
 
-/* A rest that is said again does not begin anew, so the standby is drawn once for each. */
-static void rest(struct app *app, uint64_t now, struct bal_rng *rng) {
+/* A repeated stop request does not restart the standby time, so that time is drawn once for each stop. */
+static void request_stop(struct app *app, uint64_t now, struct bal_rng *rng) {
     const uint64_t stays = app->on_at + app->config->on_ns;
-    come_true(app);
-    if (app->core.rest_at != UINT64_MAX)
+    clear_desired_state(app);
+    if (app->core.stop_at != UINT64_MAX)
         return;
-    uint64_t after = app->rest_ns + standby_of(&app->config->standby, rng);
+    uint64_t after = app->stop_after_ns + draw_standby(&app->config->standby, rng);
     if (app_is_on(app) && stays > now && stays - now > after)
         after = stays - now;
-    bal_keeper_rest(&app->core, now, after);
+    bal_keeper_request_stop(&app->core, now, after);
 }
 
 /* One that is on anyway, else one that can begin at once, else any. */
-static int rank(const struct app *app, uint64_t now) {
-    if (counts(app) || app->leaving || app->core.state == BAL_KEEPER_LOOKING)
+static int start_preference(const struct app *app, uint64_t now) {
+    if (is_counted_on(app) || app->leaving || app->core.state == BAL_KEEPER_LOOKING)
         return 0;
     if (app_is_on(app))
         return 4;
-    if (takes_room(app))
+    if (occupies_place(app))
         return 1;
     return app->core.retry_at <= now ? 3 : 2;
 }
 
-static struct app *best_to_wake(struct app *const *app, size_t count, uint64_t now) {
+static struct app *best_to_start(struct app *const *app, size_t count, uint64_t now) {
     struct app *best = NULL;
     for (size_t i = 0; i < count; i++)
-        if (rank(app[i], now) > (best ? rank(best, now) : 0) && !app[i]->core.wanted)
+        if (start_preference(app[i], now) > (best ? start_preference(best, now) : 0) && !app[i]->core.wanted)
             best = app[i];
     return best;
 }
@@ -76,27 +77,29 @@ static struct app *best_to_wake(struct app *const *app, size_t count, uint64_t n
 void bounds_apply(const struct config *config, struct app *const *app, size_t count, uint64_t now,
                   struct bal_rng *rng) {
     for (size_t i = 0; i < count; i++) {
-        if (app[i]->wish != WISH_ON)
+        if (app[i]->desired != DESIRED_ON)
             continue;
         if (app[i]->leaving)
-            come_true(app[i]);
-        else if (takes_room(app[i]) || !config->most || count_if(app, count, takes_room) < config->most)
-            wake(app[i], now);
+            clear_desired_state(app[i]);
+        else if (occupies_place(app[i]) || !config->most ||
+                 count_if(app, count, occupies_place) < config->most)
+            request_start(app[i], now);
         else
-            hold_back(app[i], "most");
+            defer_request(app[i], "most");
     }
     for (size_t i = 0; i < count; i++) {
-        if (app[i]->wish != WISH_REST)
+        if (app[i]->desired != DESIRED_OFF)
             continue;
-        if (!counts(app[i]) || count_if(app, count, counts) > config->least)
-            rest(app[i], now, rng);
+        if (!is_counted_on(app[i]) || count_if(app, count, is_counted_on) > config->least)
+            request_stop(app[i], now, rng);
         else
-            hold_back(app[i], "least");
+            defer_request(app[i], "least");
     }
-    for (size_t i = 0; i < count && count_if(app, count, counts) < config->least; i++) {
-        struct app *next = best_to_wake(app, count, now);
-        if (!next || (!takes_room(next) && config->most && count_if(app, count, takes_room) >= config->most))
+    for (size_t i = 0; i < count && count_if(app, count, is_counted_on) < config->least; i++) {
+        struct app *next = best_to_start(app, count, now);
+        if (!next ||
+            (!occupies_place(next) && config->most && count_if(app, count, occupies_place) >= config->most))
             break;
-        wake(next, now);
+        request_start(next, now);
     }
 }

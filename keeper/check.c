@@ -1,3 +1,4 @@
+/* The readiness check: a non-blocking connection, or an HTTP GET. */
 #include "check.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ short check_events(const struct check *check) {
     return asked ? POLLIN : POLLOUT;
 }
 
-static enum check_answer connected(struct check *check) {
+static enum check_answer on_connected(struct check *check) {
     int error = 0;
     socklen_t size = sizeof error;
     if (getsockopt(check->fd, SOL_SOCKET, SO_ERROR, &error, &size) || error)
@@ -65,11 +66,11 @@ static enum check_answer read_answer(struct check *check) {
     return good ? CHECK_YES : CHECK_NO;
 }
 
-enum check_answer check_go_on(struct check *check) {
+enum check_answer check_continue(struct check *check) {
     if (check->failed)
         return CHECK_NO;
     if (check->sent == not_connected)
-        return connected(check);
+        return on_connected(check);
     return check_events(check) == POLLOUT ? write_request(check) : read_answer(check);
 }
 

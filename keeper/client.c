@@ -1,3 +1,4 @@
+/* Shows the state of a running keeper, or requests that it start or stop an app. */
 #include "client.h"
 
 #include "app.h"
@@ -7,12 +8,12 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 enum { ANSWER_MS = 2000 };
 
-static int complain(const char *what, const char *why) {
+static int print_error(const char *what, const char *why) {
     fprintf(stderr, "ballastd: %s: %s\n", what, why);
     return 1;
 }
@@ -32,10 +33,10 @@ static int show_status(const struct config *config) {
     char path[PATH_MAX], text[4096];
     app_path(path, config->state, "keeper", "status");
     if (!is_running(config))
-        return complain(config->state, "no keeper runs there");
+        return print_error(config->state, "no keeper runs there");
     FILE *in = fopen(path, "re");
     if (!in)
-        return complain(path, strerror(errno));
+        return print_error(path, strerror(errno));
     for (size_t size; (size = fread(text, 1, sizeof text, in)) > 0;)
         fwrite(text, 1, size, stdout);
     fclose(in);
@@ -51,50 +52,73 @@ static int open_socket(const struct config *config) {
     if (fd >= 0 && bind(fd, (const struct sockaddr *)&mine, sizeof mine) == 0 &&
         connect(fd, (const struct sockaddr *)&to, sizeof to) == 0)
         return fd;
-    complain(config->socket, strerror(errno));
+    print_error(config->socket, strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
-static int await_answer(const struct config *config, const struct app_config *app, int fd) {
-    static const char *const powers[] = {"off", "set-up", "on", "draining"};
-    struct pollfd in = {.fd = fd, .events = POLLIN};
-    struct bal_receiver ear;
-    struct bal_message message;
+/* The client as a sender: a new one with every call, which has to prove its boot. */
+struct client {
+    const struct config *config;
+    const struct app_config *app;
+    struct bal_sender sender;
+    struct bal_receiver receiver;
+    int fd;
+};
+
+static bool send_message(struct client *s, struct bal_message message) {
     uint8_t bytes[BAL_DATAGRAM_MAX];
-    bal_receiver_init(&ear, config->fleet, app->id, &config->key);
-    while (poll(&in, 1, ANSWER_MS) == 1) {
-        const ssize_t size = recv(fd, bytes, sizeof bytes, 0);
-        if (size < 0)
-            break;
-        if (bal_receiver_open(&ear, bytes, (size_t)size, &message) != BAL_RECEIPT_FRESH ||
-            message.type != BAL_MSG_POWER)
-            continue;
-        printf("%s: %s", app->name, powers[message.power.power]);
-        if (message.power.failures)
-            printf(", %u failed starts, next after %u ms", message.power.failures, message.power.retry_ms);
-        putchar('\n');
-        return 0;
-    }
-    return complain(app->name, "the keeper does not answer");
+    message.receiver = s->app->id;
+    bal_sender_stamp(&s->sender, &message);
+    const size_t size = bal_message_encode(&message, &s->config->keys.first, bytes);
+    return send(s->fd, bytes, size, 0) == (ssize_t)size;
 }
 
-static int say(const struct config *config, const struct app_config *app, enum bal_message_type type) {
-    struct timespec now;
-    struct bal_sender me;
-    struct bal_message message = {.type = type, .receiver = app->id};
+static void print_power(const struct app_config *app, const struct bal_message_power *power) {
+    static const char *const powers[] = {"off", "set-up", "on", "draining"};
+    printf("%s: %s", app->name, powers[power->power]);
+    if (power->failures)
+        printf(", %u failed starts, next after %u ms", power->failures, power->retry_ms);
+    putchar('\n');
+}
+
+/* The keeper sends a challenge first, to be sure that this is not a replay. */
+static int await_answer(struct client *s, enum bal_message_type type) {
+    struct pollfd in = {.fd = s->fd, .events = POLLIN};
+    struct bal_message message;
     uint8_t bytes[BAL_DATAGRAM_MAX];
-    clock_gettime(CLOCK_REALTIME, &now);
-    bal_sender_init(&me, config->fleet, app->id, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-    bal_sender_stamp(&me, &message);
-    const size_t size = bal_message_encode(&message, &config->key, bytes);
-    const int fd = open_socket(config);
-    if (fd < 0)
+    while (poll(&in, 1, ANSWER_MS) == 1) {
+        const ssize_t size = recv(s->fd, bytes, sizeof bytes, 0);
+        if (size < 0)
+            break;
+        if (bal_receiver_open(&s->receiver, bytes, (size_t)size, &message) != BAL_RECEIPT_FRESH)
+            continue;
+        if (message.type == BAL_MSG_CHALLENGE &&
+            !(send_message(s, (struct bal_message){.type = BAL_MSG_PROOF, .nonce = message.nonce}) &&
+              send_message(s, (struct bal_message){.type = type})))
+            break;
+        if (message.type != BAL_MSG_POWER)
+            continue;
+        print_power(s->app, &message.power);
+        return 0;
+    }
+    return print_error(s->app->name, "the keeper does not answer");
+}
+
+static int request_power(const struct config *config, const struct app_config *app,
+                         enum bal_message_type type) {
+    struct client s = {.config = config, .app = app, .fd = open_socket(config)};
+    uint64_t boot = 0;
+    if (s.fd < 0)
         return 1;
-    const int status = send(fd, bytes, size, 0) == (ssize_t)size ? await_answer(config, app, fd)
-                                                                 : complain(config->socket, strerror(errno));
-    close(fd);
+    (void)!getrandom(&boot, sizeof boot, 0);
+    bal_sender_init(&s.sender, config->fleet, app->id, boot ? boot : 1);
+    bal_receiver_init_keys(&s.receiver, config->fleet, app->id, &config->keys);
+    const int status = send_message(&s, (struct bal_message){.type = type})
+                           ? await_answer(&s, type)
+                           : print_error(config->socket, strerror(errno));
+    close(s.fd);
     return status;
 }
 
@@ -103,12 +127,12 @@ int client_run(const struct config *config, int argc, char **argv) {
         return show_status(config);
     const bool wake = strcmp(argv[0], "wake") == 0;
     if (argc != 2 || (!wake && strcmp(argv[0], "rest") != 0)) {
-        complain(argv[0], "say status, wake APP or rest APP");
+        print_error(argv[0], "say status, wake APP or rest APP");
         return 2;
     }
     for (size_t i = 0; i < config->apps; i++)
         if (strcmp(config->app[i].name, argv[1]) == 0)
-            return say(config, &config->app[i], wake ? BAL_MSG_WAKE : BAL_MSG_REST);
-    complain(argv[1], "the configuration has no app of that name");
+            return request_power(config, &config->app[i], wake ? BAL_MSG_START : BAL_MSG_STOP);
+    print_error(argv[1], "the configuration has no app of that name");
     return 2;
 }

@@ -1,4 +1,6 @@
+/* The keys of the keeper itself, and the check of who may write the file. */
 #include "config_reader.h"
+#include "trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +37,16 @@ static void read_on_exit(struct reader *r, int node, const struct key *key, void
     *(enum on_exit *)into = strcmp(text, "stop") == 0 ? EXIT_STOP : EXIT_LEAVE;
 }
 
+static void read_cgroup(struct reader *r, int node, const struct key *key, void *into) {
+    const char *text = config_text_at(r, node, key);
+    if (!text)
+        return;
+    if (strcmp(text, "auto") == 0 || strcmp(text, "none") == 0)
+        *(const char **)into = config_copy_text(r, text);
+    else
+        config_read_path(r, node, key, into);
+}
+
 static void read_udp_address(struct reader *r, int node, const struct key *key, void *into) {
     config_read_address(r, node, key, into);
     if (address_is_local(into))
@@ -58,7 +70,7 @@ static void read_apps(struct reader *r, int node, const struct key *key, void *i
     check_twins(r, node);
 }
 
-/* Its keys are looked at here, its values with each app that takes them. */
+/* Its keys are checked here, its values with each app that uses them. */
 static void read_defaults(struct reader *r, int node, const struct key *key, void *into) {
     (void)into;
     if (!config_is_kind(r, node, key->name, BAL_NODE_MAP))
@@ -74,7 +86,7 @@ static void read_key(struct reader *r, int node, const struct key *key, void *in
     const char *text = config_text_at(r, node, key);
     struct bal_error err;
     r->config->key_inside = true;
-    if (text && bal_key_parse(text, into, &err))
+    if (text && bal_keys_parse(text, into, &err))
         config_mistake(r, node, key->name, "it is not 32 hexadecimal digits, not all of them 0");
 }
 
@@ -108,7 +120,7 @@ static void read_key_file(struct reader *r, int node, const struct key *key, voi
     if (fault)
         config_mistake(r, node, key->name, "%.150s: %s; chmod 640 and its owner (root or this user) may help",
                        path, fault);
-    else if (bal_key_parse(text, into, &err))
+    else if (bal_keys_parse(text, into, &err))
         config_mistake(r, node, key->name,
                        "%.150s: it does not begin with 32 hexadecimal digits, not all of them 0", path);
     explicit_bzero(text, sizeof text);
@@ -123,15 +135,18 @@ static void read_group(struct reader *r, int node, const struct key *key, void *
         config_mistake(r, node, key->name, "there is no group '%.40s' on this machine", text);
         return;
     }
-    *(const char **)into = config_keep(r, text);
+    *(const char **)into = config_copy_text(r, text);
     r->config->socket_gid = group->gr_gid;
 }
 
 #define AT(member) offsetof(struct config, member)
 static const struct key root_keys[] = {
     {"fleet", config_read_count, AT(fleet), "0", "messages of other fleets are not for us", 0, UINT32_MAX},
-    {"key", read_key, AT(key), NULL, "32 hexadecimal digits that the fleet shares; or ..."},
-    {"key_file", read_key_file, AT(key), NULL,
+    {"key", read_key, AT(keys), NULL,
+     "32 hexadecimal digits that the fleet shares, and while they are changed a second key, which is "
+     "accepted "
+     "too; or ..."},
+    {"key_file", read_key_file, AT(keys), NULL,
      "... a file that begins with them, which others may not read; a relative path begins at the "
      "configuration"},
     {"socket", config_read_path, AT(socket), "/run/ballastd/control",
@@ -142,6 +157,9 @@ static const struct key root_keys[] = {
      "UDP as well, for dispatchers without stations: an address such as `127.0.0.1:7700`"},
     {"state", config_read_path, AT(state), "/run/ballastd",
      "a directory, the keeper's alone, from which it finds its apps again; on a local file system"},
+    {"cgroup", read_cgroup, AT(cgroup), "auto",
+     "where apps get control groups of their own: `auto`, below the keeper's if systemd has delegated it "
+     "(`Delegate=yes`); `none`; or a directory of cgroup2"},
     {"on_exit", read_on_exit, AT(on_exit), "leave",
      "on SIGTERM: `leave` the apps as they are, or `stop` them"},
     {"least", config_read_count, AT(least), "0", "apps that are kept on", 0, CONFIG_APPS_MAX},
@@ -170,12 +188,12 @@ static void check_whole(struct reader *r, int root) {
 }
 
 size_t config_parse(const char *text, size_t length, const char *name, const char *directory,
-                    struct config **config, config_tell *tell, void *context) {
-    struct reader r = {.name = name, .directory = directory, .tell = tell, .context = context};
+                    struct config **config, config_report_fn *report, void *context) {
+    struct reader r = {.name = name, .directory = directory, .report = report, .context = context};
     struct bal_error err = {0};
     r.config = calloc(1, sizeof *r.config);
     if (!r.config || bal_document_new(text, length, name, &r.document, &err)) {
-        tell(context, r.config ? err.text : "not enough memory");
+        report(context, r.config ? err.text : "not enough memory");
         free(r.config);
         return 1;
     }
@@ -196,23 +214,12 @@ size_t config_parse(const char *text, size_t length, const char *name, const cha
 void config_free(struct config *config) {
     if (!config)
         return;
-    explicit_bzero(&config->key, sizeof config->key);
+    explicit_bzero(&config->keys, sizeof config->keys);
     bal_arena_fini(&config->arena);
     free(config);
 }
 
 /* ---- files ---- */
-
-/* The directory too: who may write there can put another file in its place. */
-static const char *directory_fault(const char *directory) {
-    struct stat status;
-    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return "its directory cannot be opened";
-    const bool bad = fstat(fd, &status) || status.st_mode & S_IWOTH;
-    close(fd);
-    return bad ? "anybody may write in its directory" : NULL;
-}
 
 static char *read_all(int fd, size_t *length) {
     char *text = malloc(FILE_MAX + 1);
@@ -227,39 +234,40 @@ static char *read_all(int fd, size_t *length) {
     return text;
 }
 
-static size_t refuse(config_tell *tell, void *context, const char *path, const char *why) {
+static size_t refuse(config_report_fn *report, void *context, const char *path, const char *why) {
     struct bal_error err;
     bal_fail(&err, BAL_E_IO, "%s: %s", path, why);
-    tell(context, err.text);
+    report(context, err.text);
     return 1;
 }
 
-size_t config_read(const char *path, struct config **config, config_tell *tell, void *context) {
+size_t config_read(const char *path, struct config **config, config_report_fn *report, void *context) {
     char copy[PATH_MAX];
     struct stat status;
     if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)
-        return refuse(tell, context, path, "the path is too long");
+        return refuse(report, context, path, "the path is too long");
     const char *directory = dirname(copy);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
-        return refuse(tell, context, path, strerror(errno));
+        return refuse(report, context, path, strerror(errno));
     const char *fault =
         fstat(fd, &status) || !S_ISREG(status.st_mode) ? "it is no file" : access_fault(&status, 0022);
-    fault = fault ? fault : directory_fault(directory);
+    char text_of_fault[TRUST_FAULT];
+    fault = fault ? fault : trust_fault(directory, text_of_fault);
     size_t length = 0;
     char *text = fault ? NULL : read_all(fd, &length);
     close(fd);
     if (fault || !text || length > FILE_MAX) {
         free(text);
-        return refuse(tell, context, path, fault ? fault : text ? "it is too large" : "it cannot be read");
+        return refuse(report, context, path, fault ? fault : text ? "it is too large" : "it cannot be read");
     }
-    const size_t mistakes = config_parse(text, length, path, directory, config, tell, context);
+    const size_t mistakes = config_parse(text, length, path, directory, config, report, context);
     explicit_bzero(text, length);
     free(text);
     if (mistakes || !(*config)->key_inside || !(status.st_mode & S_IROTH))
         return mistakes;
     config_free(*config);
-    return refuse(tell, context, path,
+    return refuse(report, context, path,
                   "others may read it, and the key is in it; chmod 640, or use key_file");
 }
 

@@ -1,4 +1,4 @@
-/* The keeper's configuration: a YAML file, read whole or refused with everything that is wrong in it.
+/* The keeper's configuration: a YAML file, accepted as a whole, or rejected with all mistakes in it.
  *
  * Each key is a row of a table (config.c, config_app.c), from which reading, --check and the tables of
  * docs/keeper.md all come. Everything that a config points to lives as long as it does. */
@@ -31,14 +31,17 @@ struct address {
 bool address_is_local(const struct address *address); /* a unix socket */
 /* "unix:/path", "127.0.0.1:80" or "[::1]:80". */
 bool address_read(const char *text, struct address *address);
+/* The same of a station by the `listen` of its nginx: the id derived from it, and the address at which it
+ * receives datagrams: for a unix socket, the same path with ".ballast" appended. */
+bool address_read_station(const char *text, struct address *address, uint64_t *id);
 
 /* Reads a whole number of digits alone. */
 bool config_whole_number(const char *text, uint64_t *number);
 
-/* Who may speak to an app's keeper, and is told its power. */
+/* A peer that may send messages to an app's keeper, and receives its power state. */
 struct peer_config {
     uint64_t id;
-    struct address address; /* none: where it spoke from last */
+    struct address address; /* none: the source of its last message */
 };
 
 struct command {
@@ -67,11 +70,11 @@ struct app_config {
     size_t dispatchers;
 
     struct command run;                        /* a process that is supervised here, or ... */
-    struct command start, stop, running, busy; /* ... hooks; stop is optional beside run */
+    struct command start, stop, running, busy; /* ... hooks; with run, stop is optional */
     struct check_config ready;
     bool shell;
 
-    const char *user; /* NULL: whoever runs the keeper */
+    const char *user; /* NULL: the keeper's own user */
     uid_t uid;
     gid_t gid;
     const char *directory;
@@ -84,6 +87,7 @@ struct app_config {
     struct standby standby;
     struct bal_keeper_config times;
     uint64_t on_ns, watch_ns;
+    uint64_t silent_ns; /* a station that has sent nothing for so long is gone; 0: never */
 };
 
 enum on_exit { EXIT_LEAVE, EXIT_STOP };
@@ -91,9 +95,9 @@ enum on_exit { EXIT_LEAVE, EXIT_STOP };
 struct config {
     struct bal_arena arena;
     uint32_t fleet;
-    struct bal_key key;
-    bool key_inside; /* the file itself */
-    const char *socket, *socket_group, *state;
+    struct bal_keys keys; /* the second is accepted, too */
+    bool key_inside;      /* the file itself */
+    const char *socket, *socket_group, *state, *cgroup;
     gid_t socket_gid;
     struct address listen;
     enum on_exit on_exit;
@@ -102,15 +106,15 @@ struct config {
     size_t apps;
 };
 
-/* Is told each mistake, "keeper.yaml:3:7: ready: ...", in one line. */
-typedef void config_tell(void *context, const char *mistake);
+/* Called for each mistake, with one line: "keeper.yaml:3:7: ready: ...". */
+typedef void config_report_fn(void *context, const char *mistake);
 
 /* Reads a text; name stands for the file, directory is where key_file is looked for. Returns the number of
- * mistakes; *config is to be freed when it is 0, and is untouched else. */
+ * mistakes; *config is to be freed when it is 0, and is untouched otherwise. */
 size_t config_parse(const char *text, size_t length, const char *name, const char *directory,
-                    struct config **config, config_tell *tell, void *context);
-/* The same of a file, which nobody but its owner may have written. */
-size_t config_read(const char *path, struct config **config, config_tell *tell, void *context);
+                    struct config **config, config_report_fn *report, void *context);
+/* The same for a file, which only its owner may be able to write. */
+size_t config_read(const char *path, struct config **config, config_report_fn *report, void *context);
 void config_free(struct config *config);
 
 /* The tables of all keys, for the documentation. */

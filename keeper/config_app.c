@@ -30,19 +30,37 @@ static void read_signal(struct reader *r, int node, const struct key *key, void 
 
 /* ---- small maps ---- */
 
+/* What a peer is known by: `listen` alone, or its id. */
+static void read_station_listen(struct reader *r, int node, const struct key *key, void *into) {
+    struct peer_config *peer = into;
+    const char *text = config_text_at(r, node, key);
+    if (text && !address_read_station(text, &peer->address, &peer->id))
+        config_mistake(r, node, key->name,
+                       "'%.100s' is not the listen= of a station in numbers, such as 10.0.0.11:8080 or "
+                       "unix:/run/ballast/web1",
+                       text);
+}
+
 static const struct key peer_keys[] = {
     {"id", config_read_id, offsetof(struct peer_config, id), NULL, "its id in the fleet", 1, UINT64_MAX},
     {"address", config_read_address, offsetof(struct peer_config, address), NULL,
      "where it listens; without it, where it spoke from last"},
+    {"listen", read_station_listen, 0, NULL,
+     "instead of both: the listen= of a station or dispatcher of nginx"},
 };
 static const struct table peer_table = {"peer", peer_keys, sizeof peer_keys / sizeof *peer_keys};
 
 static void read_peer(struct reader *r, int node, const struct key *key, void *into) {
     struct peer_config *peer = into;
     config_read_map(r, &peer_table, node, 0, peer);
-    if (!peer->id && bal_node_kind(r->document, node) == BAL_NODE_MAP &&
-        !bal_node_get(r->document, node, "id"))
-        config_mistake(r, node, key->name, "key 'id' is missing: its id in the fleet");
+    if (bal_node_kind(r->document, node) != BAL_NODE_MAP)
+        return;
+    const bool id = bal_node_get(r->document, node, "id"), listen = bal_node_get(r->document, node, "listen");
+    if (!id && !listen)
+        config_mistake(r, node, key->name,
+                       "key 'listen' is missing, its listen= in nginx; or 'id', its id in the fleet");
+    if (listen && (id || bal_node_get(r->document, node, "address")))
+        config_mistake(r, node, key->name, "id and address follow from 'listen': leave them out");
 }
 
 static void read_peers(struct reader *r, int node, const struct key *key, void *into) {
@@ -107,7 +125,7 @@ static void read_url(struct reader *r, int node, const char *url, struct check_c
     const size_t length = strcspn(host, "/");
     if (strncmp(url, "http://", 7) == 0) {
         check->host = bal_arena_text(&r->config->arena, host, length);
-        check->path = host[length] ? config_keep(r, host + length) : "/";
+        check->path = host[length] ? config_copy_text(r, host + length) : "/";
         if (address_read(check->host, &check->address) && strspn(check->path, "\r\n ") == 0 &&
             strcspn(check->path, "\r\n ") == strlen(check->path))
             return;
@@ -171,16 +189,18 @@ static const struct key app_keys[] = {
      "of the keeper of this app in the fleet; for dispatchers without stations, of the server", 1,
      UINT64_MAX},
     {"station", read_peer, AT(station), NULL,
-     "`{id: 1, address: unix:/run/ballast/web1}`: who wakes the app and lets it rest"},
+     "`{listen: 10.0.0.11:8080}`, as the station of nginx says it, or `{id: 1, address: ...}`: who wakes the "
+     "app "
+     "and lets it rest"},
     {"dispatchers", read_peers, 0, NULL, "a list of the same: who wakes it where there is no station"},
     {"run", config_read_command, AT(run), NULL,
      "the app itself, in the foreground: a list of words; it is supervised"},
     {"start", config_read_command, AT(start), NULL,
      "instead of `run`: the command that has it started elsewhere"},
     {"stop", config_read_command, AT(stop), NULL,
-     "the command that has it stopped; beside `run` it may be left out: then it gets a signal"},
+     "the command that stops it; with `run` it may be left out: then the app gets a signal"},
     {"running", config_read_command, AT(running), NULL,
-     "beside `start`: succeeds while anything of the app is there; without it `ready` is asked"},
+     "with `start`: succeeds while anything of the app is running; without it `ready` is asked"},
     {"busy", config_read_command, AT(busy), NULL,
      "without a station: succeeds while the app has work; when it has none it may rest"},
     {"ready", read_ready, AT(ready), NULL,
@@ -206,6 +226,8 @@ static const struct key app_keys[] = {
     {"on", config_read_time, AT(on_ns), "0s", "once on it stays so at least as long", 0, DAY},
     {"watch", config_read_time, AT(watch_ns), "5s",
      "between two looks at an app that is not supervised, and `busy`", 10, DAY},
+    {"silent", config_read_time, AT(silent_ns), "60s",
+     "a station that does not answer for so long is gone: the app may rest; `0s`: never", 0, DAY},
     {"times", read_times, AT(times), "", "below"},
 };
 #undef AT
@@ -259,7 +281,7 @@ static void check_hooks(struct reader *r, int map, const struct app_config *app)
         config_mistake(r, map, app->name, "an app with 'start' needs 'stop'");
     if (start && !app->running.argv && app->ready.kind == CHECK_NONE)
         config_mistake(r, map, app->name,
-                       "an app with 'start' needs 'running' or 'ready': else nobody could tell");
+                       "an app with 'start' needs 'running' or 'ready', to know whether it runs");
     if (run && app->running.argv)
         config_mistake(r, map, app->name, "'running' is for apps with 'start'; one with 'run' is supervised");
     if (app->station.id && app->busy.argv)

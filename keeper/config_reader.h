@@ -1,7 +1,7 @@
 /* Reading a configuration by tables of keys: what config.c and config_app.c share.
  *
- * A key reads its value into a member of a struct; what is wrong is told with its place, and reading goes on.
- */
+ * A key reads its value into a member of a struct; a mistake is reported with its place, and reading
+ * continues. */
 #ifndef KEEPER_CONFIG_READER_H
 #define KEEPER_CONFIG_READER_H
 
@@ -9,17 +9,17 @@
 
 #include "format/document.h"
 
-enum { CONFIG_TOLD_MAX = 500 };
+enum { CONFIG_REPORTED_MAX = 500 };
 
 struct reader {
     struct bal_document *document;
     const char *name, *directory;
     struct config *config;
-    config_tell *tell;
+    config_report_fn *report;
     void *context;
     size_t mistakes;
-    uint64_t told[CONFIG_TOLD_MAX]; /* hashes of what has been told */
-    size_t told_count;
+    uint64_t reported[CONFIG_REPORTED_MAX]; /* hashes of the mistakes reported */
+    size_t reported_count;
 };
 
 struct key;
@@ -30,7 +30,7 @@ struct key {
     const char *name;
     read_value *read;
     size_t offset;        /* of the member */
-    const char *fallback; /* what is taken where nothing is said; NULL: nothing is read then */
+    const char *fallback; /* the default text where the key is missing; NULL: nothing is read then */
     const char *help;
     uint64_t low, high; /* of numbers and times */
 };
@@ -41,23 +41,23 @@ struct table {
     size_t count;
 };
 
-/* Tells a mistake at a node; at the root when it is 0. Each is told once. */
+/* Reports a mistake at a node; at the root when it is 0. Each is reported once. */
 void config_mistake(struct reader *r, int node, const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Is the node of that kind? If not, it is told. */
+/* Is the node of that kind? If not, reports it. */
 bool config_is_kind(struct reader *r, int node, const char *key, enum bal_node_kind kind);
 
-/* Names that the table does not have, or that are there twice, are told. */
+/* Reports names that the table does not have, and duplicates. */
 void config_check_names(struct reader *r, const struct table *table, int map);
 /* Reads a map by its table; what is not there is looked for in the map of defaults (0: none). */
 void config_read_map(struct reader *r, const struct table *table, int map, int defaults, void *into);
 /* The map that holds for all apps; 0: none. */
 int config_defaults_of(struct reader *r);
 
-/* The text of a node, or the fallback; NULL: it is no text, which has been told. */
+/* The text of a node, or the fallback; NULL: it is not a text, which has been reported. */
 const char *config_text_at(struct reader *r, int node, const struct key *key);
 /* A copy that lives as long as the configuration. */
-const char *config_keep(struct reader *r, const char *text);
+const char *config_copy_text(struct reader *r, const char *text);
 
 read_value config_read_text, config_read_path, config_read_name, config_read_count, config_read_id,
     config_read_time, config_read_flag, config_read_address, config_read_command, config_read_environment;

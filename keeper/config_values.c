@@ -1,3 +1,4 @@
+/* Readers for single values, maps and lists of the configuration, and the reports of mistakes in them. */
 #include "config_reader.h"
 
 #include "ballast/number.h"
@@ -11,16 +12,16 @@ enum { WORDS_MAX = 200 };
 
 /* ---- mistakes ---- */
 
-/* What is wrong in `defaults` is wrong in each app, and is told once. */
-static bool was_told(struct reader *r, const char *text) {
+/* A mistake in `defaults` is a mistake in each app, and is reported once. */
+static bool was_reported(struct reader *r, const char *text) {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (const char *c = text; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    for (size_t i = 0; i < r->told_count; i++)
-        if (r->told[i] == hash)
+    for (size_t i = 0; i < r->reported_count; i++)
+        if (r->reported[i] == hash)
             return true;
-    if (r->told_count < CONFIG_TOLD_MAX)
-        r->told[r->told_count++] = hash;
+    if (r->reported_count < CONFIG_REPORTED_MAX)
+        r->reported[r->reported_count++] = hash;
     return false;
 }
 
@@ -35,8 +36,8 @@ void config_mistake(struct reader *r, int node, const char *key, const char *for
     bal_fail(&err, BAL_E_RANGE, "%s:%u:%u: %s: %s", r->name, bal_node_line(r->document, at),
              bal_node_column(r->document, at), key, text);
     r->mistakes++;
-    if (!was_told(r, err.text))
-        r->tell(r->context, err.text);
+    if (!was_reported(r, err.text))
+        r->report(r->context, err.text);
 }
 
 bool config_is_kind(struct reader *r, int node, const char *key, enum bal_node_kind kind) {
@@ -103,14 +104,14 @@ int config_defaults_of(struct reader *r) {
 
 /* ---- single values ---- */
 
-/* NULL: it is no text, which has been told. */
+/* NULL: it is not a text, which has been reported. */
 const char *config_text_at(struct reader *r, int node, const struct key *key) {
     if (!node)
         return key->fallback;
     return config_is_kind(r, node, key->name, BAL_NODE_TEXT) ? bal_node_text(r->document, node) : NULL;
 }
 
-const char *config_keep(struct reader *r, const char *text) {
+const char *config_copy_text(struct reader *r, const char *text) {
     return bal_arena_text(&r->config->arena, text, strlen(text));
 }
 
@@ -119,7 +120,7 @@ void config_read_text(struct reader *r, int node, const struct key *key, void *i
     if (text && !*text && node)
         config_mistake(r, node, key->name, "it is empty");
     if (text)
-        *(const char **)into = config_keep(r, text);
+        *(const char **)into = config_copy_text(r, text);
 }
 
 void config_read_path(struct reader *r, int node, const struct key *key, void *into) {
@@ -133,7 +134,7 @@ void config_read_path(struct reader *r, int node, const struct key *key, void *i
                        (unsigned long long)key->high);
 }
 
-/* It names files and stands in logs. */
+/* A name is used in file names and logs. */
 void config_read_name(struct reader *r, int node, const struct key *key, void *into) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@";
     config_read_text(r, node, key, into);
@@ -226,8 +227,8 @@ void config_read_address(struct reader *r, int node, const struct key *key, void
 /* ---- lists of texts ---- */
 
 /* For argv and environ, whose texts are not const. */
-static char *keep_word(struct reader *r, const char *text) {
-    return (char *)config_keep(r, text);
+static char *copy_word(struct reader *r, const char *text) {
+    return (char *)config_copy_text(r, text);
 }
 
 /* NULL: not all of it was text. */
@@ -239,7 +240,7 @@ static char **texts_at(struct reader *r, int node, const char *key) {
         const int item = bal_node_item(d, node, i);
         if (!config_is_kind(r, item, key, BAL_NODE_TEXT))
             return NULL;
-        texts[i] = keep_word(r, bal_node_text(d, item));
+        texts[i] = copy_word(r, bal_node_text(d, item));
     }
     return texts;
 }
@@ -252,7 +253,7 @@ void config_read_command(struct reader *r, int node, const struct key *key, void
         command->argv = bal_arena_take(&r->config->arena, 4, sizeof *command->argv);
         const char *const words[] = {"/bin/sh", "-c", bal_node_text(r->document, node)};
         for (size_t i = 0; command->argv && i < 3; i++)
-            command->argv[i] = keep_word(r, words[i]);
+            command->argv[i] = copy_word(r, words[i]);
         return;
     }
     if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
@@ -276,7 +277,7 @@ void config_read_environment(struct reader *r, int node, const struct key *key, 
     char **texts = bal_arena_take(&r->config->arena, count + 1, sizeof *texts);
     for (size_t i = 0; texts && i < count; i++) {
         const int name = bal_node_key(d, node, i), value = bal_node_value(d, node, i);
-        texts[i] = keep_word(r, "");
+        texts[i] = copy_word(r, "");
         if (!config_is_kind(r, name, key->name, BAL_NODE_TEXT) ||
             !config_is_kind(r, value, key->name, BAL_NODE_TEXT))
             continue;

@@ -1,9 +1,13 @@
+/* One loop over poll(2): sockets, signals, time, and the apps. */
 #include "daemon.h"
 
+#include "app_table.h"
 #include "bounds.h"
+#include "control.h"
+#include "group.h"
 #include "log.h"
 #include "notify.h"
-#include "roster.h"
+#include "trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,16 +27,17 @@
 
 #define NEVER UINT64_MAX
 static const uint64_t millisecond = 1000000;
-/* With a keeper that is about to be gone, and with its socket then; times 10 ms. */
-enum { PATIENCE = 200, SOCKET_PATIENCE = 20 };
+/* With a keeper that is about to be gone; times 10 ms. */
+enum { LOCK_RETRIES = 200 };
 
 struct daemon {
     const char *path;
-    struct roster roster;
+    struct app_table app_table;
     struct sockets sockets;
-    struct stat local; /* where the local one stands */
-    uint64_t look_at;  /* whether it still does; ns */
+    struct stat local; /* file of the local socket */
+    uint64_t look_at;  /* when to check that it still exists; ns */
     int lock, signals;
+    char groups[PATH_MAX]; /* the control group below which apps get theirs; empty: none */
     struct bal_rng rng;
     uint64_t watchdog, watchdog_at; /* ns */
     uint64_t dropped;               /* datagrams */
@@ -49,90 +54,47 @@ static uint64_t now_ns(void) {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-static void fail(const char *what, const char *path) {
+static void log_failure(const char *what, const char *path) {
     char quoted[LOG_QUOTED], error[LOG_QUOTED];
     const int number = errno;
-    log_say(LOG_ERROR, NULL, "failed", "what=%s path=%s error=%s", what, log_quote(path, quoted),
-            log_quote(strerror(number), error));
+    log_event(LOG_ERROR, NULL, "failed", "what=%s path=%s error=%s", what, log_quote(path, quoted),
+              log_quote(strerror(number), error));
 }
 
 /* ---- sockets ---- */
-
-/* Does anybody hear there? */
-static bool is_heard(const struct sockaddr_un *at) {
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const bool heard = fd >= 0 && connect(fd, (const struct sockaddr *)at, sizeof *at) == 0;
-    if (fd >= 0)
-        close(fd);
-    return heard;
-}
-
-/* A keeper with another state may have it; one that was just killed may not have closed it yet. */
-static bool is_taken(const struct sockaddr_un *at) {
-    for (int i = 0; i < SOCKET_PATIENCE; i++) {
-        if (!is_heard(at))
-            return false;
-        nanosleep(&(struct timespec){.tv_nsec = 10 * (long)millisecond}, NULL);
-    }
-    return true;
-}
-
-static int open_local(const struct config *config) {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    memcpy(at.sun_path, config->socket, strlen(config->socket) + 1);
-    if (is_taken(&at)) {
-        errno = EADDRINUSE;
-        fail("socket", config->socket);
-        return -1;
-    }
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    unlink(config->socket); /* of one that is dead */
-    const mode_t before = umask(0177);
-    const bool bound = fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
-    umask(before);
-    if (bound && config->socket_group &&
-        (chown(config->socket, (uid_t)-1, config->socket_gid) || chmod(config->socket, 0660)))
-        fail("socket_group", config->socket);
-    if (bound)
-        return fd;
-    fail("socket", config->socket);
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
 
 static int open_udp(const struct config *config) {
     const int fd = socket(config->listen.any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0 && bind(fd, &config->listen.any, config->listen.size) == 0)
         return fd;
-    fail("listen", "UDP");
+    log_failure("listen", "UDP");
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
 static bool open_sockets(struct daemon *d) {
-    d->sockets = (struct sockets){.local = open_local(d->roster.config), .udp = -1};
-    if (lstat(d->roster.config->socket, &d->local))
+    d->sockets = (struct sockets){.local = control_open(d->app_table.config), .udp = -1};
+    if (lstat(d->app_table.config->socket, &d->local))
         d->local = (struct stat){0};
-    if (d->sockets.local >= 0 && d->roster.config->listen.size)
-        d->sockets.udp = open_udp(d->roster.config);
-    return d->sockets.local >= 0 && (d->sockets.udp >= 0 || !d->roster.config->listen.size);
+    if (d->sockets.local >= 0 && d->app_table.config->listen.size)
+        d->sockets.udp = open_udp(d->app_table.config);
+    return d->sockets.local >= 0 && (d->sockets.udp >= 0 || !d->app_table.config->listen.size);
 }
 
-/* Whoever has cleared its directory away has made the keeper deaf: it makes the socket anew. */
-static void keep_local(struct daemon *d, uint64_t now) {
+/* If the directory of the socket was deleted the keeper receives nothing: it creates the socket again. */
+static void restore_socket(struct daemon *d, uint64_t now) {
     struct stat there;
     if (now < d->look_at)
         return;
     d->look_at = now + 1000 * millisecond;
-    const char *path = d->roster.config->socket;
+    const char *path = d->app_table.config->socket;
     if (lstat(path, &there) == 0 && there.st_ino == d->local.st_ino && there.st_dev == d->local.st_dev)
         return;
-    const int fd = open_local(d->roster.config);
+    const int fd = control_open(d->app_table.config);
     if (fd < 0)
         return;
-    log_say(LOG_WARNING, NULL, "socket-lost", "%s", "and made anew");
+    log_event(LOG_WARNING, NULL, "socket-lost", "%s", "and created again");
     close(d->sockets.local);
     d->sockets.local = fd;
     if (lstat(path, &d->local))
@@ -141,60 +103,64 @@ static void keep_local(struct daemon *d, uint64_t now) {
 
 /* ---- messages ---- */
 
-static void say_power(struct member *m, const struct sockets *sockets, uint64_t now,
-                      const struct peer *peer) {
+static void send_power(struct app_entry *m, const struct sockets *sockets, uint64_t now,
+                       const struct peer *peer) {
     struct bal_message message;
     if (peer)
-        m->app.core.say_at = 0;
-    if (bal_keeper_says(&m->app.core, now, &message))
-        post_say(&m->post, sockets, &message, peer);
+        m->app.core.report_at = 0;
+    if (bal_keeper_next_message(&m->app.core, now, &message))
+        peer_link_send(&m->link, sockets, &message, peer);
 }
 
-static void obey(struct app *app, const struct peer *peer, const struct bal_message *message) {
+static void handle_request(struct app *app, const struct peer *peer, const struct bal_message *message) {
     if (app->leaving)
         return;
-    if (message->type == BAL_MSG_WAKE)
-        app->wish = app->core.wanted ? WISH_NONE : WISH_ON;
-    if (message->type == BAL_MSG_REST && peer->may_rest) {
-        app->wish = WISH_REST;
-        app->rest_ns = message->rest.after_ms * millisecond;
+    if (message->type == BAL_MSG_START) {
+        app->desired = app->core.wanted ? DESIRED_NONE : DESIRED_ON;
+        app->woken_at = now_ns();
+    }
+    if (message->type == BAL_MSG_STOP && peer->may_stop) {
+        app->desired = DESIRED_OFF;
+        app->stop_after_ns = message->stop.after_ms * millisecond;
     }
 }
 
-/* Every app hears it; the receiver in it says whose it is. */
-static bool hear_one(struct daemon *d, const uint8_t *bytes, size_t size, const struct address *from,
-                     enum bal_receipt *receipt) {
+/* Every app gets the datagram; the receiver in the message decides which one uses it. */
+static bool receive_datagram(struct daemon *d, const uint8_t *bytes, size_t size, const struct address *from,
+                             enum bal_receipt *receipt) {
     const uint64_t now = now_ns();
     bool heard = false;
-    *receipt = BAL_RECEIPT_STRAY;
-    for (size_t i = 0; i < d->roster.count; i++) {
+    *receipt = BAL_RECEIPT_WRONG_RECEIVER;
+    for (size_t i = 0; i < d->app_table.count; i++) {
         struct bal_message message;
         enum bal_receipt what;
-        if (d->roster.app[i]->config == &d->roster.member[i]->own)
+        if (d->app_table.app[i]->config == &d->app_table.entry[i]->own)
             continue;
-        const struct peer *peer =
-            post_hear(&d->roster.member[i]->post, now, bytes, size, from, &message, &what);
-        if (what != BAL_RECEIPT_STRAY)
+        const struct peer *peer = peer_link_receive(&d->app_table.entry[i]->link, &d->sockets, now, bytes,
+                                                    size, from, &message, &what);
+        if (what != BAL_RECEIPT_WRONG_RECEIVER)
             *receipt = what;
         if (!peer)
             continue;
         heard = true;
-        obey(d->roster.app[i], peer, &message);
-        bounds_apply(d->roster.config, d->roster.app, d->roster.count, now, &d->rng);
-        say_power(d->roster.member[i], &d->sockets, now, peer);
+        handle_request(d->app_table.app[i], peer, &message);
+        bounds_apply(d->app_table.config, d->app_table.app, d->app_table.count, now, &d->rng);
+        /* The command line client sends its request after the proof, and is answered then. */
+        if (message.type != BAL_MSG_PROOF || message.sender != message.receiver)
+            send_power(d->app_table.entry[i], &d->sockets, now, peer);
     }
     return heard;
 }
 
-/* Told when their number has doubled: whoever sends them must not be able to fill the log. */
+/* Logged when their number has doubled, so that a sender of such datagrams cannot fill the log. */
 static void count_dropped(struct daemon *d, enum bal_receipt receipt) {
     d->dropped++;
     if ((d->dropped & (d->dropped - 1)) == 0)
-        log_say(LOG_WARNING, NULL, "datagram-dropped", "why=%s so_far=%llu", bal_receipt_name(receipt),
-                (unsigned long long)d->dropped);
+        log_event(LOG_WARNING, NULL, "datagram-dropped", "why=%s so_far=%llu", bal_receipt_name(receipt),
+                  (unsigned long long)d->dropped);
 }
 
-static void hear(struct daemon *d, int fd) {
+static void receive_datagrams(struct daemon *d, int fd) {
     enum { AT_ONCE = 64 }; /* then others have their turn */
     for (int i = 0; i < AT_ONCE; i++) {
         uint8_t bytes[BAL_DATAGRAM_MAX + 1];
@@ -205,16 +171,16 @@ static void hear(struct daemon *d, int fd) {
         if (from.size <= sizeof(sa_family_t))
             from.size = 0; /* a socket without a name */
         enum bal_receipt receipt;
-        if (!hear_one(d, bytes, (size_t)size, &from, &receipt))
+        if (!receive_datagram(d, bytes, (size_t)size, &from, &receipt))
             count_dropped(d, receipt);
     }
 }
 
 /* ---- processes ---- */
 
-static bool is_ours(struct daemon *d, pid_t pid, int status) {
-    for (size_t i = 0; i < d->roster.count; i++)
-        if (app_reaped(d->roster.app[i], pid, status))
+static bool is_exit_of_app(struct daemon *d, pid_t pid, int status) {
+    for (size_t i = 0; i < d->app_table.count; i++)
+        if (app_reaped(d->app_table.app[i], pid, status))
             return true;
     return false;
 }
@@ -222,64 +188,64 @@ static bool is_ours(struct daemon *d, pid_t pid, int status) {
 static void reap(struct daemon *d) {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-        if (is_ours(d, pid, status) && WIFSIGNALED(status))
-            log_say(LOG_ERROR, NULL, "warden-killed", "warden=%d signal=%d", (int)pid, WTERMSIG(status));
+        if (is_exit_of_app(d, pid, status) && WIFSIGNALED(status))
+            log_event(LOG_ERROR, NULL, "warden-killed", "warden=%d signal=%d", (int)pid, WTERMSIG(status));
 }
 
 /* ---- reload ---- */
 
-struct told {
+struct error_count {
     size_t count;
 };
 
 static void log_mistake(void *context, const char *mistake) {
-    struct told *told = context;
+    struct error_count *logged_state = context;
     char quoted[LOG_QUOTED];
-    told->count++;
-    log_say(LOG_ERROR, NULL, "config", "mistake=%s", log_quote(mistake, quoted));
+    logged_state->count++;
+    log_event(LOG_ERROR, NULL, "config", "mistake=%s", log_quote(mistake, quoted));
 }
 
-static void take_config(struct daemon *d, struct config *config) {
-    const char *fixed = roster_change(&d->roster, config, now_ns());
+static void apply_config(struct daemon *d, struct config *config) {
+    const char *fixed = app_table_reconfigure(&d->app_table, config, now_ns());
     if (!fixed) {
-        log_say(LOG_INFO, NULL, "reload", "result=done apps=%zu", d->roster.count);
+        log_event(LOG_INFO, NULL, "reload", "result=done apps=%zu", d->app_table.count);
         return;
     }
-    log_say(LOG_ERROR, NULL, "reload", "result=refused mistake=\"%s cannot change without a restart\"",
-            fixed);
+    log_event(LOG_ERROR, NULL, "reload", "result=refused mistake=\"%s cannot change without a restart\"",
+              fixed);
     config_free(config);
 }
 
 static void reload(struct daemon *d) {
-    struct told told = {0};
+    struct error_count logged_state = {0};
     struct config *config = NULL;
     char text[80];
     snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(now_ns() / 1000));
     notify_send(text);
-    if (config_read(d->path, &config, log_mistake, &told) == 0)
-        take_config(d, config);
+    if (config_read(d->path, &config, log_mistake, &logged_state) == 0)
+        apply_config(d, config);
     else
-        log_say(LOG_ERROR, NULL, "reload", "result=refused mistakes=%zu", told.count);
+        log_event(LOG_ERROR, NULL, "reload", "result=refused mistakes=%zu", logged_state.count);
     notify_send("READY=1");
 }
 
 /* ---- signals and the end ---- */
 
-static void begin_to_stop(struct daemon *d) {
+static void begin_shutdown(struct daemon *d) {
     notify_send("STOPPING=1");
-    if (d->stopping || d->roster.config->on_exit == EXIT_LEAVE)
+    if (d->stopping || d->app_table.config->on_exit == EXIT_LEAVE)
         d->ended = true; /* twice: now */
     d->stopping = true;
-    for (size_t i = 0; i < d->roster.count && !d->ended; i++)
-        roster_let_go(d->roster.app[i], now_ns());
-    log_say(LOG_INFO, NULL, "ending", "apps=%s", d->ended ? "left" : "stopping");
+    for (size_t i = 0; i < d->app_table.count && !d->ended; i++)
+        app_table_begin_removal(d->app_table.app[i], now_ns());
+    log_event(LOG_INFO, NULL, "ending", "apps=%s", d->ended ? "left" : "stopping");
 }
 
-static void hear_signals(struct daemon *d) {
+static void handle_signals(struct daemon *d) {
     struct signalfd_siginfo info;
     while (read(d->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
-            begin_to_stop(d);
+            begin_shutdown(d);
         if (info.ssi_signo == SIGHUP && !d->stopping)
             reload(d);
     }
@@ -301,8 +267,8 @@ static void list_polled(struct daemon *d, struct polled *polled) {
     add_poll(polled, d->signals, POLLIN);
     add_poll(polled, d->sockets.local, POLLIN);
     add_poll(polled, d->sockets.udp, POLLIN);
-    for (size_t i = 0; i < d->roster.count; i++) {
-        const struct app *app = d->roster.app[i];
+    for (size_t i = 0; i < d->app_table.count; i++) {
+        const struct app *app = d->app_table.app[i];
         const bool adopted = app->process.pid && !app->process.child && !app->process.ended;
         add_poll(polled, adopted ? app->process.fd : -1, POLLIN);
         add_poll(polled, app->check.config ? app->check.fd : -1,
@@ -310,9 +276,9 @@ static void list_polled(struct daemon *d, struct polled *polled) {
     }
 }
 
-static void look_at_polled(struct daemon *d, const struct polled *polled) {
-    for (size_t i = 0; i < d->roster.count; i++) {
-        struct app *app = d->roster.app[i];
+static void handle_polled(struct daemon *d, const struct polled *polled) {
+    for (size_t i = 0; i < d->app_table.count; i++) {
+        struct app *app = d->app_table.app[i];
         if (polled->fd[3 + 2 * i].revents)
             app_reaped(app, app->process.pid, -1);
         if (polled->fd[4 + 2 * i].revents && app->check.config)
@@ -320,30 +286,59 @@ static void look_at_polled(struct daemon *d, const struct polled *polled) {
     }
     reap(d);
     if (polled->fd[1].revents)
-        hear(d, d->sockets.local);
+        receive_datagrams(d, d->sockets.local);
     if (polled->fd[2].revents)
-        hear(d, d->sockets.udp);
+        receive_datagrams(d, d->sockets.udp);
     if (polled->fd[0].revents)
-        hear_signals(d); /* the last: it may change the apps */
+        handle_signals(d); /* the last: it may change the apps */
 }
 
-/* Time passes for all; returns when it must again. */
-static uint64_t pass(struct daemon *d, uint64_t now) {
+static uint64_t max_time(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* A station whose app is on and wanted is challenged now and then. One that is gone passes on no requests,
+ * and will never send STOP. Returns when to check again. */
+static uint64_t watch_station(struct app_entry *m, const struct sockets *sockets, uint64_t now) {
+    enum { QUESTIONS = 4 };
+    struct app *app = &m->app;
+    struct peer *station = peer_link_station(&m->link);
+    const uint64_t silent = app->config->silent_ns;
+    if (!station || !silent || !app_is_on(app) || !app->core.wanted || app->desired == DESIRED_OFF)
+        return NEVER;
+    const uint64_t since = max_time(max_time(station->heard, app->on_at), app->woken_at);
+    if (now >= since + silent) {
+        log_event(LOG_WARNING, app->config->name, "station-silent", "seconds=%llu",
+                  (unsigned long long)((now - since) / millisecond / 1000));
+        app->desired = DESIRED_OFF;
+        app->stop_after_ns = 0;
+        return now;
+    }
+    const uint64_t ask_at = max_time(since, station->asked) + silent / QUESTIONS;
+    if (now >= ask_at)
+        peer_link_challenge(&m->link, sockets, station, now);
+    return now >= ask_at ? now + silent / QUESTIONS : ask_at;
+}
+
+/* Runs the timers of all apps; returns when it must be called again. */
+static uint64_t run_timers(struct daemon *d, uint64_t now) {
     uint64_t next = d->watchdog_at;
     bool changed = false;
-    for (size_t i = 0; i < d->roster.count; i++) {
-        const enum bal_keeper_state before = d->roster.app[i]->told;
-        const uint64_t at = app_pass(d->roster.app[i], now);
+    for (size_t i = 0; i < d->app_table.count; i++) {
+        const enum bal_keeper_state before = d->app_table.app[i]->logged_state;
+        const uint64_t at = app_pass(d->app_table.app[i], now);
         next = at < next ? at : next;
-        changed = changed || d->roster.app[i]->told != before;
+        changed = changed || d->app_table.app[i]->logged_state != before;
+        const uint64_t watched = watch_station(d->app_table.entry[i], &d->sockets, now);
+        next = watched < next ? watched : next;
     }
-    bounds_apply(d->roster.config, d->roster.app, d->roster.count, now, &d->rng);
-    for (size_t i = 0; i < d->roster.count; i++) {
-        say_power(d->roster.member[i], &d->sockets, now, NULL);
-        next = d->roster.app[i]->core.ordered ? now : next;
+    bounds_apply(d->app_table.config, d->app_table.app, d->app_table.count, now, &d->rng);
+    for (size_t i = 0; i < d->app_table.count; i++) {
+        send_power(d->app_table.entry[i], &d->sockets, now, NULL);
+        next = d->app_table.app[i]->core.ordered ? now : next;
     }
     if (changed)
-        roster_write_status(&d->roster, now);
+        app_table_write_status(&d->app_table, now);
     return next;
 }
 
@@ -359,62 +354,66 @@ static void feed_watchdog(struct daemon *d, uint64_t now) {
     d->watchdog_at = now + d->watchdog;
 }
 
-static void loop(struct daemon *d) {
+static void run_loop(struct daemon *d) {
     struct polled polled = {0};
     while (!d->ended) {
         const uint64_t now = now_ns();
         feed_watchdog(d, now);
-        keep_local(d, now);
-        const uint64_t next = pass(d, now);
-        if (roster_forget(&d->roster, d->stopping, now))
-            roster_write_status(&d->roster, now);
-        if (d->stopping && d->roster.count == 0)
+        restore_socket(d, now);
+        const uint64_t next = run_timers(d, now);
+        if (app_table_remove_stopped(&d->app_table, d->stopping, now))
+            app_table_write_status(&d->app_table, now);
+        if (d->stopping && d->app_table.count == 0)
             break;
-        struct pollfd *fd = realloc(polled.fd, (3 + 2 * d->roster.count) * sizeof *fd);
+        struct pollfd *fd = realloc(polled.fd, (3 + 2 * d->app_table.count) * sizeof *fd);
         if (!fd)
             break;
         polled.fd = fd;
         list_polled(d, &polled);
         const int wait = wait_ms(now_ns(), next);
         if (poll(polled.fd, polled.count, wait) >= 0)
-            look_at_polled(d, &polled);
+            handle_polled(d, &polled);
     }
     free(polled.fd);
 }
 
 /* ---- the beginning ---- */
 
-/* The directory is made if it is not there; nobody else may write in it. */
+/* The directory is made if it is not there; no other user may write in it. */
 static bool open_state(const struct config *config) {
     struct stat status;
     if (mkdir(config->state, 0700) && errno != EEXIST) {
-        fail("state", config->state);
+        log_failure("state", config->state);
         return false;
     }
     if (lstat(config->state, &status) || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
         status.st_mode & 0022) {
-        log_say(
+        log_event(
             LOG_ERROR, NULL, "failed",
-            "what=state path=%s error=\"it must be a directory of this user in which nobody else may write\"",
+            "what=state path=%s error=\"it must be a directory of this user in which no one else may write\"",
             config->state);
         return false;
     }
-    return true;
+    char text[TRUST_FAULT], quoted[LOG_QUOTED];
+    const char *fault = trust_fault(config->state, text);
+    if (fault)
+        log_event(LOG_ERROR, NULL, "failed", "what=state error=%s", log_quote(fault, quoted));
+    return !fault;
 }
 
 /* One that was just killed may have a child that has not closed the lock yet. */
-static int take_lock(const struct config *config) {
+static int acquire_lock(const struct config *config) {
     char path[PATH_MAX];
     app_path(path, config->state, "keeper", "lock");
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    for (int i = 0; fd >= 0 && i < PATIENCE; i++) {
+    for (int i = 0; fd >= 0 && i < LOCK_RETRIES; i++) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
             return fd;
         nanosleep(&(struct timespec){.tv_nsec = 10 * (long)millisecond}, NULL);
     }
     if (fd >= 0)
         errno = EBUSY;
-    fail("another-keeper", path);
+    log_failure("another-keeper", path);
     if (fd >= 0)
         close(fd);
     return -1;
@@ -434,34 +433,56 @@ static int catch_signals(void) {
 static bool may_change_users(const struct config *config) {
     for (size_t i = 0; i < config->apps; i++)
         if (config->app[i].uid != geteuid() && geteuid() != 0) {
-            log_say(LOG_ERROR, config->app[i].name, "failed",
-                    "what=user error=\"only root can run apps as another user\"");
+            log_event(LOG_ERROR, config->app[i].name, "failed",
+                      "what=user error=\"only root can run apps as another user\"");
             return false;
         }
     return true;
 }
 
-static bool begin(struct daemon *d) {
+static bool find_groups(struct daemon *d) {
+    const char *fault;
+    char quoted[LOG_QUOTED];
+    if (!group_find(d->groups, d->app_table.config->cgroup, &fault))
+        *d->groups = '\0';
+    if (fault)
+        log_event(LOG_ERROR, NULL, "failed", "what=cgroup path=%s error=\"%s\"",
+                  log_quote(d->app_table.config->cgroup, quoted), fault);
+    return !fault;
+}
+
+/* Differs from every earlier start, whatever the clocks show. */
+static uint64_t random_boot(void) {
+    uint64_t boot = 0;
+    if (getrandom(&boot, sizeof boot, 0) != sizeof boot)
+        boot = clock_ns(CLOCK_REALTIME);
+    return boot >> 1 | 1; /* each app takes the next */
+}
+
+static bool init_daemon(struct daemon *d) {
     uint64_t seed = 0;
     (void)!getrandom(&seed, sizeof seed, 0);
     bal_rng_init(&d->rng, seed, 0, BAL_STREAM_POWER);
     d->signals = catch_signals();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (d->signals < 0 || !may_change_users(d->roster.config) || !open_state(d->roster.config))
+    if (d->signals < 0 || !may_change_users(d->app_table.config) || !open_state(d->app_table.config))
         return false;
-    d->lock = take_lock(d->roster.config);
+    d->lock = acquire_lock(d->app_table.config);
     if (d->lock < 0 || !open_sockets(d))
         return false;
-    if (!roster_begin(&d->roster, d->roster.config, clock_ns(CLOCK_REALTIME), now_ns()))
+    if (!find_groups(d))
+        return false;
+    if (!app_table_init(&d->app_table, d->app_table.config, *d->groups ? d->groups : NULL, random_boot(),
+                        now_ns()))
         return false;
     d->watchdog = notify_watchdog_ns();
     d->watchdog_at = d->watchdog == NEVER ? NEVER : 0;
     return true;
 }
 
-static void end(struct daemon *d) {
+static void fini_daemon(struct daemon *d) {
     if (d->sockets.local >= 0) {
-        unlink(d->roster.config->socket);
+        unlink(d->app_table.config->socket);
         close(d->sockets.local);
     }
     if (d->sockets.udp >= 0)
@@ -470,18 +491,21 @@ static void end(struct daemon *d) {
         close(d->signals);
     if (d->lock >= 0)
         close(d->lock);
-    roster_fini(&d->roster);
+    app_table_fini(&d->app_table);
 }
 
 int daemon_run(struct config *config, const char *path) {
-    struct daemon d = {.path = path, .roster.config = config, .sockets = {-1, -1}, .lock = -1, .signals = -1};
-    const bool begun = begin(&d);
+    struct daemon d = {
+        .path = path, .app_table.config = config, .sockets = {-1, -1}, .lock = -1, .signals = -1};
+    const bool begun = init_daemon(&d);
     if (begun) {
-        log_say(LOG_INFO, NULL, "begun", "apps=%zu pid=%d", d.roster.count, (int)getpid());
+        log_event(LOG_INFO, NULL, "begun", "apps=%zu pid=%d", d.app_table.count, (int)getpid());
+        if (*d.groups)
+            log_event(LOG_INFO, NULL, "groups", "path=%s", d.groups);
         notify_send("READY=1");
-        loop(&d);
-        log_say(LOG_INFO, NULL, "ended", "%s", "");
+        run_loop(&d);
+        log_event(LOG_INFO, NULL, "ended", "%s", "");
     }
-    end(&d);
+    fini_daemon(&d);
     return begun ? 0 : 1;
 }

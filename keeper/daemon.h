@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-/* Runs until it is told to end. Takes the configuration. Returns the exit status. */
+/* Runs until a signal ends it. Takes ownership of the configuration. Returns the exit status. */
 int daemon_run(struct config *config, const char *path);
 
 #endif

@@ -1,3 +1,4 @@
+/* Formats log lines and writes them to standard error without blocking. */
 #include "log.h"
 
 #include "base/utf8.h"
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static size_t head(char *line, size_t size, enum log_level level) {
+static size_t print_head(char *line, size_t size, enum log_level level) {
     if (getenv("JOURNAL_STREAM"))
         return (size_t)snprintf(line, size, "<%d>", (int)level);
     struct timespec now;
@@ -28,10 +29,10 @@ static void write_line(const char *line, size_t size) {
         (void)!write(STDERR_FILENO, line, size);
 }
 
-void log_say(enum log_level level, const char *app, const char *event, const char *format, ...) {
+void log_event(enum log_level level, const char *app, const char *event, const char *format, ...) {
     const char *const names[] = {[LOG_ERROR] = "error", [LOG_WARNING] = "warning", [LOG_INFO] = "info"};
     char line[LOG_LINE + 1];
-    size_t used = head(line, sizeof line, level);
+    size_t used = print_head(line, sizeof line, level);
     used += (size_t)snprintf(line + used, sizeof line - used, "level=%s%s%s event=%s ", names[level],
                              app ? " app=" : "", app ? app : "", event);
     va_list args;

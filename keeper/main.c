@@ -1,4 +1,4 @@
-/* ballastd: starts apps when they are wanted and lets them rest when they are not. */
+/* ballastd: starts apps when they are wanted and stops them when they are not. */
 #include "client.h"
 #include "config.h"
 #include "daemon.h"
@@ -21,7 +21,7 @@ static const char help[] =
     "\n"
     "Starts apps when they are wanted and stops them when they have no work. Stations and dispatchers of a\n"
     "fleet say when; SIGTERM ends the keeper and leaves or stops the apps as the configuration says, SIGHUP\n"
-    "reads it again. Killed and started anew it finds its apps again.\n"
+    "reads it again. Killed and started again, it finds its apps.\n"
     "\n"
     "  --config FILE   the configuration (default /etc/ballast/keeper.yaml)\n"
     "  --check         read it, print each mistake as FILE:LINE:COLUMN: ..., and do nothing else\n"

@@ -1,3 +1,4 @@
+/* Datagrams to systemd's $NOTIFY_SOCKET. */
 #include "notify.h"
 
 #include "config.h"

@@ -1,10 +1,10 @@
-/* What systemd is told of a service (sd_notify(3)), spoken directly: a datagram to $NOTIFY_SOCKET. */
+/* Notifies systemd of the service's state, as sd_notify(3) does: a datagram to $NOTIFY_SOCKET. */
 #ifndef KEEPER_NOTIFY_H
 #define KEEPER_NOTIFY_H
 
 #include <stdint.h>
 
-/* Sends lines such as "READY=1\nSTATUS=..."; nothing happens where nobody asked for it. */
+/* Sends lines such as "READY=1\nSTATUS=..."; does nothing where $NOTIFY_SOCKET is not set. */
 void notify_send(const char *text);
 
 /* How often "WATCHDOG=1" is expected of this process, halved; UINT64_MAX: it is not. */

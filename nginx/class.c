@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-enum { URGENCIES = 8, USUAL = 3 }; /* u=0 ... u=7, and what is meant by none */
+enum { URGENCIES = 8, USUAL = 3 }; /* u=0 ... u=7, and the default */
 
-/* Of two classes the first is for what is more urgent than usual. */
-static uint32_t of_urgency(ngx_uint_t urgency, ngx_uint_t classes) {
+/* Of two classes the first is for requests more urgent than the default. */
+static uint32_t class_of_urgency(ngx_uint_t urgency, ngx_uint_t classes) {
     if (classes >= URGENCIES)
         return (uint32_t)urgency;
     return urgency < USUAL ? 0 : (uint32_t)classes - 1;
@@ -16,7 +16,8 @@ static bool is_space(u_char c) {
     return c == ' ' || c == '\t';
 }
 
-/* One member of the dictionary: "u=1", with parameters that mean nothing. Others leave the urgency alone. */
+/* One member of the dictionary: "u=1", with parameters, which are ignored. Other members do not change the
+ * urgency. */
 static ngx_uint_t read_member(const u_char *at, const u_char *end, ngx_uint_t urgency) {
     while (at < end && is_space(*at))
         at++;
@@ -27,7 +28,7 @@ static ngx_uint_t read_member(const u_char *at, const u_char *end, ngx_uint_t ur
     return (ngx_uint_t)(at[2] - '0');
 }
 
-uint32_t bal_ngx_class(const ngx_str_t *text, ngx_uint_t classes) {
+uint32_t bal_ngx_class_parse(const ngx_str_t *text, ngx_uint_t classes) {
     const u_char *at = text->data, *end = text->data + text->len;
     const ngx_int_t number = ngx_atoi(text->data, text->len);
     if (number != NGX_ERROR)
@@ -40,12 +41,27 @@ uint32_t bal_ngx_class(const ngx_str_t *text, ngx_uint_t classes) {
         urgency = read_member(at, comma, urgency);
         at = comma + 1;
     }
-    return of_urgency(urgency, classes);
+    return class_of_urgency(urgency, classes);
 }
 
-uint32_t bal_ngx_class_of(ngx_http_request_t *r, ngx_http_complex_value_t *value, ngx_uint_t classes) {
+uint32_t bal_ngx_class_of_request(ngx_http_request_t *r, ngx_http_complex_value_t *value,
+                                  ngx_uint_t classes) {
     ngx_str_t text;
     if (!value || ngx_http_complex_value(r, value, &text) != NGX_OK)
         return 0;
-    return bal_ngx_class(&text, classes);
+    return bal_ngx_class_parse(&text, classes);
+}
+
+uint32_t bal_ngx_class_limit(struct bal_ngx_urgency *urgency, uint32_t rank, ngx_uint_t classes) {
+    enum { WHOLE = 100, AT_ONCE = 10 };
+    const uint32_t usual = class_of_urgency(USUAL, classes);
+    if (!urgency->percent)
+        return rank;
+    urgency->credit = ngx_min(urgency->credit + urgency->percent, AT_ONCE * WHOLE);
+    if (rank >= usual)
+        return rank;
+    if (urgency->credit < WHOLE)
+        return usual;
+    urgency->credit -= WHOLE;
+    return rank;
 }

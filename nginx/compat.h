@@ -7,12 +7,12 @@
 #include <ngx_event.h>
 #include <ngx_http.h>
 
-/* Done as soon as the present event has been dealt with; saying it twice changes nothing. */
-static inline void bal_ngx_post(ngx_event_t *event) {
+/* The event runs as soon as the present one has been handled; posting it twice changes nothing. */
+static inline void bal_ngx_post_event(ngx_event_t *event) {
     ngx_post_event(event, &ngx_posted_events);
 }
 
-static inline void bal_ngx_unpost(ngx_event_t *event) {
+static inline void bal_ngx_cancel_event(ngx_event_t *event) {
     if (event->posted) {
         ngx_delete_posted_event(event);
     }
@@ -23,6 +23,13 @@ static inline void bal_ngx_unpost(ngx_event_t *event) {
 #define bal_ngx_header_ends(header) ((header)->next = NULL)
 #else
 #define bal_ngx_header_ends(header) ((void)(header))
+#endif
+
+/* Since 1.27.3 nginx looks names up again while it runs (`server NAME resolve;`), and changes its peers. */
+#if (nginx_version >= 1027003 && NGX_HTTP_UPSTREAM_ZONE)
+#define BAL_NGX_RESOLVES 1
+#else
+#define BAL_NGX_RESOLVES 0
 #endif
 
 #endif

@@ -1,13 +1,16 @@
+/* The slow path of the lock: spinning, napping, and taking it over from a dead holder. */
 #include "lock.h"
 
+#include "journal.h"
 #include "process.h"
 
 #include <time.h>
 
 enum {
-    SPINS = 500,  /* some ten microseconds: most operations take less than one */
-    NAP_US = 50,  /* then its owner does not run */
-    ASK_NAPS = 20 /* after so many naps again it is asked whether it lives */
+    SPINS = 500,           /* some ten microseconds: most operations take less than one */
+    NAP_US = 50,           /* then its holder does not run */
+    ASK_NAPS = 20,         /* after so many naps again it is checked whether the holder lives */
+    NAP_MOST_NS = 10000000 /* a nap that lasted longer counts as this: there was no processor for us either */
 };
 
 bal_ngx_lock bal_ngx_self;
@@ -17,28 +20,57 @@ void bal_ngx_lock_init(void) {
     bal_ngx_self = pid << 32 | (uint32_t)bal_ngx_start_time(pid);
 }
 
-static bool take_from(bal_ngx_lock *lock, bal_ngx_lock owner) {
-    return __atomic_compare_exchange_n(lock, &owner, bal_ngx_self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+static bool try_acquire_from(bal_ngx_lock *lock, bal_ngx_lock holder) {
+    return __atomic_compare_exchange_n(lock, &holder, bal_ngx_self, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-void bal_ngx_lock_wait(bal_ngx_lock *lock) {
-    static const struct timespec nap = {0, NAP_US * 1000};
+static bool try_acquire_from_dead(bal_ngx_lock *lock, bal_ngx_lock holder) {
+    if (!bal_ngx_is_dead(holder >> 32, (uint32_t)holder) || !try_acquire_from(lock, holder))
+        return false;
+    bal_ngx_journal_add(NGX_LOG_NOTICE, "ballast: process %uL has died with a lock, which is taken from it",
+                        holder >> 32); /* written when the lock has been released */
+    return true;
+}
+
+bool bal_ngx_lock_try_acquire(bal_ngx_lock *lock, bal_ngx_lock *stalled) {
+    const bal_ngx_lock holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
+    if (!(holder == 0 ? try_acquire_from(lock, 0) : try_acquire_from_dead(lock, holder)))
+        return false;
+    *stalled = 0;
+    return true;
+}
+
+static bool spin_for_lock(bal_ngx_lock *lock) {
     for (uint32_t spins = 0; ngx_ncpu > 1 && spins < SPINS; spins++) {
-        if (__atomic_load_n(lock, __ATOMIC_RELAXED) == 0 && take_from(lock, 0))
-            return;
+        if (__atomic_load_n(lock, __ATOMIC_RELAXED) == 0 && try_acquire_from(lock, 0))
+            return true;
         ngx_cpu_pause();
     }
-    for (uint32_t naps = 0;; naps++) {
-        const bal_ngx_lock owner = __atomic_load_n(lock, __ATOMIC_RELAXED);
-        const bool dead =
-            owner && naps % ASK_NAPS == ASK_NAPS - 1 && bal_ngx_is_dead(owner >> 32, (uint32_t)owner);
-        if ((owner == 0 || dead) && take_from(lock, owner)) {
-            if (dead)
-                ngx_log_error(NGX_LOG_NOTICE, ngx_cycle->log, 0,
-                              "ballast: process %uL has died with a lock, which is taken from it",
-                              owner >> 32);
-            return;
-        }
-        nanosleep(&nap, NULL);
+    return false;
+}
+
+/* How long a nap lasted, for those that wait. */
+static uint64_t sleep_once(void) {
+    static const struct timespec length = {0, NAP_US * 1000};
+    const uint64_t before = bal_ngx_now();
+    nanosleep(&length, NULL);
+    return ngx_min(bal_ngx_now() - before, NAP_MOST_NS);
+}
+
+bool bal_ngx_lock_wait(bal_ngx_lock *lock, bal_ngx_lock *stalled) {
+    uint64_t waited = 0;
+    bal_ngx_lock holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
+    if (holder && holder == *stalled)
+        return false;
+    if (spin_for_lock(lock))
+        return true;
+    for (uint32_t naps = 1; holder == 0 || waited < (uint64_t)BAL_NGX_LOCK_MS * 1000000; naps++) {
+        holder = __atomic_load_n(lock, __ATOMIC_RELAXED);
+        if (holder == 0 ? try_acquire_from(lock, 0)
+                        : naps % ASK_NAPS == 0 && try_acquire_from_dead(lock, holder))
+            return true;
+        waited += sleep_once();
     }
+    *stalled = holder;
+    return false;
 }

@@ -1,24 +1,24 @@
 /* The module as nginx sees it: directives, variables, and what is in the file. */
-#include "ride.h"
+#include "load_header.h"
 #include "station.h"
 #include "status.h"
 #include "upstream.h"
 
 /* Of http {}. */
 struct main_conf {
-    struct bal_key key;
+    struct bal_keys keys;
 };
 
 static void *create_main_conf(ngx_conf_t *cf) {
     struct main_conf *conf = ngx_pcalloc(cf->pool, sizeof *conf);
     if (conf)
-        conf->key = bal_key_none();
+        conf->keys = (struct bal_keys){bal_key_none(), bal_key_none()};
     return conf;
 }
 
-const struct bal_key *bal_ngx_key(ngx_conf_t *cf) {
+const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf) {
     const struct main_conf *conf = ngx_http_conf_get_module_main_conf(cf, ngx_http_ballast_module);
-    return &conf->key;
+    return &conf->keys;
 }
 
 static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
@@ -26,9 +26,12 @@ static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     const ngx_str_t *text = cf->args->elts;
     struct bal_error err;
     (void)command;
-    if (bal_key_is_secret(&main->key))
+    if (bal_key_is_secret(&main->keys.first))
         return (char *)"is duplicate";
-    if (!bal_key_parse((const char *)text[1].data, &main->key, &err))
+    enum bal_code code = bal_key_parse((const char *)text[1].data, &main->keys.first, &err);
+    if (!code && cf->args->nelts > 2)
+        code = bal_key_parse((const char *)text[2].data, &main->keys.second, &err);
+    if (!code)
         return NGX_CONF_OK;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast_key: %s", err.text);
     return NGX_CONF_ERROR;
@@ -39,7 +42,7 @@ static ngx_command_t commands[] = {
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bal_ngx_status_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
-    {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
+    {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
      NULL},
     ngx_null_command,
 };
@@ -54,7 +57,7 @@ static void *create_loc_conf(ngx_conf_t *cf) {
 
 static ngx_http_module_t context = {
     .preconfiguration = bal_ngx_variables_add,
-    .postconfiguration = bal_ngx_ride_add,
+    .postconfiguration = bal_ngx_load_header_init,
     .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
     .create_loc_conf = create_loc_conf,

@@ -1,8 +1,9 @@
+/* Parses options of directives and reports what is wrong with them. */
 #include "option.h"
 
 #include <string.h>
 
-char *bal_ngx_option_wrong(ngx_conf_t *cf, const char *what, const ngx_str_t *value, const char *right) {
+char *bal_ngx_option_error(ngx_conf_t *cf, const char *what, const ngx_str_t *value, const char *right) {
     const ngx_str_t *directive = cf->args->elts;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V: %s%V\"; use %s", directive, what, value, right);
     return NGX_CONF_ERROR;
@@ -33,12 +34,28 @@ ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value)
         return NULL;
     if (compile.complex_value->lengths)
         return compile.complex_value;
-    bal_ngx_option_wrong(cf, "\"class=", value, "a variable, as in class=$http_priority");
+    bal_ngx_option_error(cf, "\"class=", value, "a variable, as in class=$http_priority");
     return NULL;
 }
 
-/* Of two that say different things only one could be meant. */
-static bool is_second(const ngx_conf_t *cf, const ngx_str_t *text, const char *name, size_t length) {
+char *bal_ngx_option_urgent(ngx_conf_t *cf, const ngx_str_t *value, ngx_uint_t *percent) {
+    const u_char *end = value->data + value->len;
+    if (value->len > 1 && end[-1] == '%' && bal_ngx_option_number(value->data, end - 1, 1, 100, percent))
+        return NGX_CONF_OK;
+    return bal_ngx_option_error(cf, "\"urgent=", value,
+                                "the share of requests that may be more urgent than usual, as in urgent=20%");
+}
+
+char *bal_ngx_option_abort(ngx_conf_t *cf, const ngx_str_t *value, bool *frees) {
+    *frees = value->len == 5 && ngx_strncmp(value->data, "close", 5) == 0;
+    if (*frees || (value->len == 4 && ngx_strncmp(value->data, "wait", 4) == 0))
+        return NGX_CONF_OK;
+    return bal_ngx_option_error(cf, "\"abort=", value,
+                                "wait, or close for an app that stops working when its client has gone");
+}
+
+/* An option may be given only once: of two values only one could be meant. */
+static bool is_duplicate(const ngx_conf_t *cf, const ngx_str_t *text, const char *name, size_t length) {
     for (const ngx_str_t *before = (ngx_str_t *)cf->args->elts + 1; before < text; before++)
         if (before->len >= length && ngx_strncmp(before->data, name, length) == 0)
             return true;
@@ -51,10 +68,10 @@ char *bal_ngx_option_set(ngx_conf_t *cf, const struct bal_ngx_option *options, s
         const size_t length = strlen(options[i].name);
         if (text->len < length || ngx_strncmp(text->data, options[i].name, length) != 0)
             continue;
-        if (is_second(cf, text, options[i].name, length))
-            return bal_ngx_option_wrong(cf, "a second \"", text, "each option once");
+        if (is_duplicate(cf, text, options[i].name, length))
+            return bal_ngx_option_error(cf, "a second \"", text, "each option once");
         ngx_str_t value = {text->len - length, text->data + length};
         return options[i].set(cf, conf, &value);
     }
-    return bal_ngx_option_wrong(cf, "unknown option \"", text, names);
+    return bal_ngx_option_error(cf, "unknown option \"", text, names);
 }

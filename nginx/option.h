@@ -1,5 +1,5 @@
-/* What directives have in common: numbers, times and variables behind the name of an option, and what is said
- * when they make no sense. */
+/* What directives have in common: parsing numbers, times and variables after the name of an option, and the
+ * errors when they are invalid. */
 #ifndef NGINX_OPTION_H
 #define NGINX_OPTION_H
 
@@ -7,14 +7,19 @@
 
 #include <stdbool.h>
 
-/* NGX_CONF_ERROR, having said: DIRECTIVE: WHAT VALUE"; use RIGHT. The directive is the one that is read. */
-char *bal_ngx_option_wrong(ngx_conf_t *cf, const char *what, const ngx_str_t *value, const char *right);
+/* Returns NGX_CONF_ERROR after logging: DIRECTIVE: WHAT VALUE"; use RIGHT. The directive is the one that is
+ * read. */
+char *bal_ngx_option_error(ngx_conf_t *cf, const char *what, const ngx_str_t *value, const char *right);
 /* From `least` to `most`; else false. */
 bool bal_ngx_option_number(const u_char *from, const u_char *to, ngx_uint_t least, ngx_uint_t most,
                            ngx_uint_t *number);
 /* "N,T": N from 1 on, T from a millisecond to a day. */
 bool bal_ngx_option_pair(const ngx_str_t *value, ngx_uint_t most, ngx_uint_t *number, ngx_msec_t *time);
-/* A text with variables; NULL: it has been told what is wrong. */
+/* "wait" or "close": is the slot free at once when the client has gone? */
+char *bal_ngx_option_abort(ngx_conf_t *cf, const ngx_str_t *value, bool *frees);
+/* "20%", from 1 to 100. */
+char *bal_ngx_option_urgent(ngx_conf_t *cf, const ngx_str_t *value, ngx_uint_t *percent);
+/* A text with variables; NULL: the error has been logged. */
 ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value);
 
 /* One option of a directive, "name=", and what sets it. */
@@ -23,8 +28,8 @@ struct bal_ngx_option {
     char *(*set)(ngx_conf_t *cf, void *conf, ngx_str_t *value);
 };
 
-/* Finds the option of a text, one of the directive that is read, and sets it. names: all of them, for whoever
- * has used another one. */
+/* Finds the option of a text, one of the directive that is read, and sets it. names: all of them, for the
+ * error about an unknown one. */
 char *bal_ngx_option_set(ngx_conf_t *cf, const struct bal_ngx_option *options, size_t count, void *conf,
                          const ngx_str_t *text, const char *names);
 

@@ -1,20 +1,85 @@
-/* A request and its servers: which one it goes to, and what became of it there.
+/* A request and its servers: which one it goes to, and the outcome there.
  *
- * nginx asks for a server (get), gives it back (free), and may ask again at once. Whether it will is not
- * known when it gives one back that has failed, so that the core is told a moment later: when nginx asks
- * again, that is a retry, which does not go to the same server; if it has not asked when its call is over, it
- * is the end of the request. */
+ * nginx requests a server (get), releases it (free), and may request another at once. Whether it will is not
+ * known when it releases one that has failed, so the core is informed a moment later. If nginx calls get
+ * again, that is a retry, which does not go to the same server; if it has not called get when its own call is
+ * over, the request has ended. */
 #include "class.h"
+#include "linger.h"
+#include "load_header.h"
 #include "process.h"
-#include "ride.h"
 #include "upstream.h"
+
+/* ---- those that are at stations ---- */
+
+static void link_sent(struct bal_ngx_peer_data *peer) {
+    if (!peer->upstream->stations || peer->linked)
+        return;
+    ngx_queue_insert_tail(&peer->peers->sent, &peer->link);
+    peer->linked = true;
+    peer->lost = false;
+}
+
+static void unlink_sent(struct bal_ngx_peer_data *peer) {
+    if (!peer->linked)
+        return;
+    ngx_queue_remove(&peer->link);
+    peer->linked = false;
+}
+
+/* As nginx itself decides when a server does not answer in time: nothing of an answer has come, and it may be
+ * sent to another one. */
+static bool may_retry(const struct bal_ngx_peer_data *peer) {
+    const ngx_http_upstream_t *u = peer->u;
+    const ngx_http_request_t *r = peer->request;
+    const ngx_uint_t next = u->conf->next_upstream;
+    const bool idempotent = !(r->method & (NGX_HTTP_POST | NGX_HTTP_LOCK | NGX_HTTP_PATCH));
+    return next & NGX_HTTP_UPSTREAM_FT_TIMEOUT &&
+           (idempotent || next & NGX_HTTP_UPSTREAM_FT_NON_IDEMPOTENT) && !r->request_body_no_buffering &&
+           u->peer.tries > 1 && u->state && u->state->header_time == (ngx_msec_t)-1 &&
+           (u->conf->next_upstream_timeout == 0 ||
+            ngx_current_msec - u->peer.start_time < u->conf->next_upstream_timeout);
+}
+
+/* nginx finds that the time for its answer is over. */
+static void time_out_request(struct bal_ngx_peer_data *peer) {
+    ngx_connection_t *c = peer->u->peer.connection;
+    if (!c || !may_retry(peer))
+        return;
+    ngx_log_error(
+        NGX_LOG_INFO, peer->request->connection->log, 0,
+        "ballast: upstream \"%V\": nothing is heard of the station of %V; its request goes elsewhere",
+        &peer->upstream->us->host, &peer->server->name);
+    c->read->timedout = 1;
+    bal_ngx_post_event(c->read);
+}
+
+void bal_ngx_peer_time_out_lost(struct bal_ngx_peers *peers, uint64_t now) {
+    ngx_queue_t *q;
+    bool any = false;
+    if (ngx_queue_empty(&peers->sent) || !bal_ngx_zone_lock(&peers->zone))
+        return;
+    for (q = ngx_queue_head(&peers->sent); q != ngx_queue_sentinel(&peers->sent); q = ngx_queue_next(q)) {
+        struct bal_ngx_peer_data *peer = ngx_queue_data(q, struct bal_ngx_peer_data, link);
+        peer->lost =
+            bal_dispatcher_silent_for(peers->d, now, peer->number) >= BAL_NGX_LOST_MS * UINT64_C(1000000);
+        any |= peer->lost;
+    }
+    bal_ngx_zone_unlock(&peers->zone);
+    for (q = ngx_queue_head(&peers->sent); any && q != ngx_queue_sentinel(&peers->sent);
+         q = ngx_queue_next(q)) {
+        struct bal_ngx_peer_data *peer = ngx_queue_data(q, struct bal_ngx_peer_data, link);
+        if (peer->lost)
+            time_out_request(peer);
+    }
+}
 
 /* ---- the end of a try ---- */
 
 /* What is recorded of a request. */
-static void note(const struct bal_ngx_peer *peer, uint64_t now) {
-    struct bal_ngx_records *records = peer->tier->records;
-    bal_ngx_records_time(records, peer->rank, now - peer->began_ns);
+static void record_request(const struct bal_ngx_peer_data *peer, uint64_t now) {
+    struct bal_ngx_records *records = peer->peers->records;
+    bal_ngx_records_add_time(records, peer->rank, now - peer->began_ns);
     if (!records->room)
         return;
     const ngx_http_upstream_state_t *state = peer->u->state;
@@ -25,44 +90,56 @@ static void note(const struct bal_ngx_peer *peer, uint64_t now) {
                                           .status = state ? (uint16_t)state->status : 0,
                                           .rank = peer->rank,
                                           .reason = peer->reason};
-    bal_ngx_records_keep(records, &record);
+    bal_ngx_records_append(records, &record);
 }
 
-/* told: what its station has said with the response, or NULL. */
-static void respond(struct bal_ngx_peer *peer, enum bal_outcome outcome, const struct bal_message *told) {
-    struct bal_ngx_tier *tier = peer->tier;
+static void defer_response(const struct bal_ngx_peer_data *peer, enum bal_outcome outcome) {
+    static const enum bal_ngx_deferral what[] = {[BAL_OUTCOME_GOOD] = BAL_NGX_DEFER_GOOD,
+                                                 [BAL_OUTCOME_BAD] = BAL_NGX_DEFER_BAD,
+                                                 [BAL_OUTCOME_FAILED] = BAL_NGX_DEFER_FAILED};
+    bal_ngx_stall_defer(&peer->peers->zone, peer->ticket, what[outcome]);
+}
+
+/* piggyback: the message that its station sent with the response, or NULL. */
+static void report_response(struct bal_ngx_peer_data *peer, enum bal_outcome outcome,
+                            const struct bal_message *piggyback) {
+    struct bal_ngx_peers *peers = peer->peers;
     const uint64_t now = bal_ngx_now();
     peer->took_ns = now - peer->sent_ns;
-    bal_ngx_zone_lock(&tier->zone);
-    bal_dispatcher_respond(tier->d, now, peer->ticket, outcome);
-    if (told)
-        bal_dispatcher_hear(tier->d, now, told);
-    note(peer, now);
-    bal_ngx_zone_unlock(&tier->zone);
+    if (!bal_ngx_zone_lock(&peers->zone)) {
+        defer_response(peer, outcome);
+        return;
+    }
+    bal_dispatcher_respond(peers->d, now, peer->ticket, outcome);
+    if (piggyback)
+        bal_dispatcher_receive_piggyback(peers->d, now, piggyback);
+    record_request(peer, now);
+    bal_ngx_zone_unlock(&peers->zone);
 }
 
-void bal_ngx_peer_cancel(struct bal_ngx_peer *peer) {
-    struct bal_ngx_tier *tier = peer->tier;
-    if (tier->zone.inside) {
-        bal_ngx_zone_lock(&tier->zone);
-        bal_dispatcher_cancel(tier->d, bal_ngx_now(), peer->ticket);
-        bal_ngx_zone_unlock(&tier->zone);
+void bal_ngx_peer_cancel(struct bal_ngx_peer_data *peer) {
+    struct bal_ngx_peers *peers = peer->peers;
+    if (peers->zone.attached && bal_ngx_zone_lock(&peers->zone)) {
+        bal_dispatcher_cancel(peers->d, bal_ngx_now(), peer->ticket);
+        bal_ngx_zone_unlock(&peers->zone);
+    } else if (peers->zone.attached) {
+        bal_ngx_stall_defer(&peers->zone, peer->ticket, BAL_NGX_DEFER_CANCEL);
     }
     peer->state = BAL_PEER_NEW;
 }
 
-static void forget_later(struct bal_ngx_peer *peer) {
+static void cancel_deferred(struct bal_ngx_peer_data *peer) {
     if (peer->wait)
-        bal_ngx_unpost(&peer->wait->later);
+        bal_ngx_cancel_event(&peer->wait->deferred_event);
 }
 
 /* Nothing of it remains in shared memory. */
-static void settle(struct bal_ngx_peer *peer) {
-    forget_later(peer);
+static void release_request(struct bal_ngx_peer_data *peer) {
+    cancel_deferred(peer);
     switch ((enum bal_ngx_peer_state)peer->state) {
     case BAL_PEER_WAITING:
-        peer->waited_ns += (uint64_t)(ngx_current_msec - peer->wait->place.began) * 1000000;
-        bal_ngx_hold_end(peer);
+        peer->waited_ns += (uint64_t)(ngx_current_msec - peer->wait->placeholder.began) * 1000000;
+        bal_ngx_hold_remove(peer);
         bal_ngx_peer_cancel(peer);
         break;
     case BAL_PEER_SENT:
@@ -70,139 +147,172 @@ static void settle(struct bal_ngx_peer *peer) {
         bal_ngx_peer_cancel(peer);
         break;
     case BAL_PEER_FAILED:
-        if (peer->tier->zone.inside)
-            respond(peer, (enum bal_outcome)peer->outcome, NULL);
+        if (peer->peers->zone.attached)
+            report_response(peer, (enum bal_outcome)peer->outcome, NULL);
         break;
     case BAL_PEER_NEW:
-    case BAL_PEER_PLAIN:
+    case BAL_PEER_UNTRACKED:
     case BAL_PEER_REFUSED:
         break;
     }
     peer->state = BAL_PEER_NEW;
     if (peer->wait)
-        bal_ngx_placeholder_lost(&peer->wait->place);
+        bal_ngx_placeholder_detach(&peer->wait->placeholder);
 }
 
-static void on_later(ngx_event_t *event) {
+static void on_deferred(ngx_event_t *event) {
     const struct bal_ngx_wait *wait = event->data;
-    struct bal_ngx_peer *peer = wait->peer;
+    struct bal_ngx_peer_data *peer = wait->peer;
     if (peer->state == BAL_PEER_FAILED)
-        settle(peer);
+        release_request(peer);
     else
-        bal_ngx_hold_later(peer);
+        bal_ngx_hold_run_deferred(peer);
 }
 
 /* The request is over; whatever nginx has done with it, nothing is left. */
-static void clean_up(void *data) {
-    struct bal_ngx_peer *peer = data;
+static void cleanup_request(void *data) {
+    struct bal_ngx_peer_data *peer = data;
+    unlink_sent(peer);
     if (peer->state != BAL_PEER_NEW || peer->wait)
-        settle(peer);
+        release_request(peer);
 }
 
-struct bal_ngx_wait *bal_ngx_peer_wait(struct bal_ngx_peer *peer) {
+struct bal_ngx_wait *bal_ngx_peer_get_wait(struct bal_ngx_peer_data *peer) {
     struct bal_ngx_wait *wait = peer->wait ? peer->wait : ngx_pcalloc(peer->request->pool, sizeof *wait);
     if (!wait || peer->wait)
         return wait;
     wait->peer = peer;
-    wait->place.request = peer->request;
-    wait->place.u = peer->u;
-    wait->later.handler = on_later;
-    wait->later.data = wait;
-    wait->later.log = peer->request->connection->log;
+    wait->placeholder.request = peer->request;
+    wait->placeholder.u = peer->u;
+    wait->deferred_event.handler = on_deferred;
+    wait->deferred_event.data = wait;
+    wait->deferred_event.log = peer->request->connection->log;
     return peer->wait = wait;
 }
 
 /* ---- choosing ---- */
 
-static ngx_int_t point(const struct bal_ngx_peer *peer, ngx_peer_connection_t *pc) {
+static ngx_int_t set_peer_address(const struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
     pc->sockaddr = peer->server->sockaddr;
     pc->socklen = peer->server->socklen;
     pc->name = &peer->server->name;
     return NGX_OK;
 }
 
-/* Asks the core: for a new request, or for one that has just failed. */
-static enum bal_dispatch_verdict ask(struct bal_ngx_peer *peer) {
-    struct bal_ngx_tier *tier = peer->tier;
+#if (NGX_DEBUG)
+static const char *const verdict_names[] = {
+    [BAL_SEND] = "send", [BAL_WAIT] = "hold", [BAL_REFUSE] = "refuse"};
+#endif
+
+/* Requests a decision from the core, for a new request or for one that has just failed. False: the zone is
+ * stalled. */
+static bool request_decision(struct bal_ngx_peer_data *peer, enum bal_dispatch_verdict *verdict) {
+    struct bal_ngx_peers *peers = peer->peers;
     struct bal_dispatch to;
     const uint64_t before = peer->sent_ns = bal_ngx_now();
     peer->began_ns = peer->began_ns ? peer->began_ns : before;
-    bal_ngx_zone_lock(&tier->zone);
+    if (!bal_ngx_zone_lock(&peers->zone)) {
+        if (peer->state == BAL_PEER_FAILED)
+            defer_response(peer, (enum bal_outcome)peer->outcome);
+        peer->state = BAL_PEER_NEW;
+        return false;
+    }
     if (peer->state == BAL_PEER_FAILED)
-        bal_dispatcher_retry(tier->d, before, peer->ticket, (enum bal_outcome)peer->outcome, &to);
+        bal_dispatcher_retry(peers->d, before, peer->ticket, (enum bal_outcome)peer->outcome, &to);
     else
-        bal_dispatcher_arrive(tier->d, before, peer->rank, &to);
+        bal_dispatcher_arrive(peers->d, before, peer->rank, &to);
     if (to.verdict == BAL_SEND)
-        peer->server = bal_ngx_tier_server(tier, to.server);
-    bal_ngx_zone_unlock(&tier->zone);
+        peer->server = bal_ngx_peers_server(peers, to.server);
+    bal_ngx_zone_unlock(&peers->zone);
     peer->ticket = to.ticket;
     peer->reason = (uint8_t)to.reason;
     peer->length = to.length;
     peer->number = to.server;
     peer->state = BAL_PEER_NEW;
-    if (tier->decisions++ % DECISION_SHARE == 0)
-        bal_ngx_tier_took(tier, bal_ngx_now() - before);
-    return to.verdict;
+    if (peers->decisions++ % DECISION_SHARE == 0)
+        bal_ngx_peers_add_decision_time(peers, bal_ngx_now() - before);
+    *verdict = to.verdict;
+    ngx_log_debug5(NGX_LOG_DEBUG_HTTP, peer->request->connection->log, 0,
+                   "ballast: upstream \"%V\": class %ud: %s, %s, server %i", &peer->upstream->us->host,
+                   (unsigned)peer->rank, verdict_names[to.verdict], bal_ngx_reason_name(to.reason),
+                   to.verdict == BAL_SEND ? (ngx_int_t)to.server : -1);
+    return true;
 }
 
-/* Neither counted nor chosen by the policy, but sent. */
-static ngx_int_t send_plain(struct bal_ngx_peer *peer, ngx_peer_connection_t *pc) {
-    peer->server = bal_ngx_tier_plain(peer->tier);
+/* Neither counted nor chosen by the policy, but sent; not where it has just failed, if there is another one.
+ */
+static ngx_int_t send_untracked(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
+    peer->server = bal_ngx_peers_untracked_server(peer->peers, peer->server);
     if (!peer->server)
         return NGX_BUSY;
-    if (peer->tier->shared)
-        ngx_atomic_fetch_add((ngx_atomic_t *)&peer->tier->shared->plain, 1);
-    if (ngx_time() != peer->tier->told_plain) /* once a second */
-        ngx_log_error(NGX_LOG_WARN, pc->log, 0,
-                      "ballast: upstream \"%V\": no room to count this request; a larger zone= has",
-                      &peer->upstream->us->host);
-    peer->tier->told_plain = ngx_time();
-    peer->state = BAL_PEER_PLAIN;
-    peer->plain = true;
-    return point(peer, pc);
+    if (peer->peers->shared)
+        ngx_atomic_fetch_add((ngx_atomic_t *)&peer->peers->shared->untracked, 1);
+    peer->state = BAL_PEER_UNTRACKED;
+    peer->untracked = true;
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, pc->log, 0, "ballast: sent to %V by round robin, uncounted",
+                   &peer->server->name);
+    return set_peer_address(peer, pc);
+}
+
+static void log_no_room(const struct bal_ngx_peer_data *peer, ngx_log_t *log) {
+    if (ngx_time() != peer->peers->untracked_logged_at) /* once a second */
+        bal_ngx_journal_log(NGX_LOG_WARN, log,
+                            "ballast: upstream \"%V\": no room to count this request; a larger zone= has",
+                            &peer->upstream->us->host);
+    peer->peers->untracked_logged_at = ngx_time();
 }
 
 /* Of the servers of this tier. NGX_BUSY: none can take it. */
-static ngx_int_t choose(struct bal_ngx_peer *peer, ngx_peer_connection_t *pc) {
-    if (!peer->tier->zone.inside)
-        return send_plain(peer, pc);
-    switch (ask(peer)) {
+static ngx_int_t choose_server(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
+    enum bal_dispatch_verdict verdict;
+    if (!peer->peers->zone.attached)
+        return send_untracked(peer, pc);
+    if (!request_decision(peer, &verdict)) {
+        bal_ngx_stall_count_request(&peer->peers->zone);
+        return send_untracked(peer, pc);
+    }
+    switch (verdict) {
     case BAL_SEND:
         peer->state = BAL_PEER_SENT;
-        if (peer->server)
-            return point(peer, pc);
+        if (peer->server) {
+            link_sent(peer);
+            return set_peer_address(peer, pc);
+        }
         bal_ngx_peer_cancel(peer);
         return NGX_BUSY;
     case BAL_WAIT:
         peer->state = BAL_PEER_WAITING;
-        return bal_ngx_hold(peer, pc);
+        return bal_ngx_hold_request(peer, pc);
     case BAL_REFUSE:
         break;
     }
-    if (peer->reason == BAL_REASON_LEDGER)
-        return send_plain(peer, pc);
+    if (peer->reason == BAL_REASON_LEDGER) {
+        log_no_room(peer, pc->log);
+        return send_untracked(peer, pc);
+    }
     if (peer->reason == BAL_REASON_NONE_OPEN)
         return NGX_BUSY;
     peer->state = BAL_PEER_REFUSED;
-    return bal_ngx_hold(peer, pc);
+    return bal_ngx_hold_request(peer, pc);
 }
 
 static ngx_int_t get_peer(ngx_peer_connection_t *pc, void *data) {
-    struct bal_ngx_peer *peer = data;
-    const struct bal_ngx_tier *end = peer->upstream->tier + peer->upstream->tiers;
+    struct bal_ngx_peer_data *peer = data;
+    const struct bal_ngx_peers *end = peer->upstream->peers + peer->upstream->peer_sets;
     pc->cached = 0;
     pc->connection = NULL;
-    forget_later(peer);
+    cancel_deferred(peer);
     if (peer->state == BAL_PEER_DECIDED) {
         peer->state = BAL_PEER_SENT;
+        link_sent(peer);
         peer->sent_ns = bal_ngx_now();
-        return point(peer, pc);
+        return set_peer_address(peer, pc);
     }
-    peer->blameless = peer->plain = false;
-    for (ngx_int_t rc; peer->tier < end; peer->tier++)
-        if ((rc = choose(peer, pc)) != NGX_BUSY)
+    peer->local_error = peer->untracked = false;
+    for (ngx_int_t rc; peer->peers < end; peer->peers++)
+        if ((rc = choose_server(peer, pc)) != NGX_BUSY)
             return rc;
-    peer->tier = peer->upstream->tier; /* for a request that comes back: all is as at the beginning */
+    peer->peers = peer->upstream->peers; /* for a request that comes back: all is as at the beginning */
     pc->name = &peer->upstream->us->host;
     return NGX_BUSY;
 }
@@ -218,54 +328,101 @@ static bool is_broken(const ngx_http_upstream_t *u) {
     return u->error || (u->pipe && u->pipe->upstream_error);
 }
 
-/* A station whose queue is full says so, and is as well as ever. */
-static bool is_full(const struct bal_ngx_peer *peer) {
+/* A station whose queue is full marks its 503: that is not a failure. A 503 without the mark is the app's. */
+static bool is_queue_full_refusal(const struct bal_ngx_peer_data *peer) {
     const ngx_http_upstream_t *u = peer->u;
-    return peer->upstream->stations && u->state && u->state->status == NGX_HTTP_SERVICE_UNAVAILABLE;
+    const struct bal_ngx_transport *transport = peer->peers->zone.transport;
+    return transport && u->state && u->state->status == NGX_HTTP_SERVICE_UNAVAILABLE &&
+           bal_ngx_header_signer(transport, &u->headers_in.headers, BAL_NGX_REFUSED);
+}
+
+/* ---- servers that may go on working ---- */
+
+static void end_lingering(const struct bal_ngx_linger *what) {
+    struct bal_ngx_peers *peers = what->owner;
+    const uint64_t now = bal_ngx_now();
+    if (!bal_ngx_zone_lock(&peers->zone)) {
+        bal_ngx_stall_defer(&peers->zone, what->ticket, bal_ngx_linger_deferral(what));
+        return;
+    }
+    if (what->answered)
+        bal_dispatcher_respond(peers->d, now, what->ticket,
+                               what->failed ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD);
+    else
+        bal_dispatcher_cancel(peers->d, now, what->ticket);
+    bal_ngx_zone_unlock(&peers->zone);
+}
+
+/* Where slots= limits the servers, a request whose client has gone keeps its slot until the server has
+ * finished it. Stations know that themselves. */
+static bool keep_slot(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc, bool answered, bool failed) {
+    const struct bal_ngx_upstream *upstream = peer->upstream;
+    const struct bal_ngx_linger what = {end_lingering, peer->peers, peer->ticket, answered, failed};
+    if (!upstream->slots_given || upstream->abort_frees || upstream->stations ||
+        bal_ngx_linger_is_whole(peer->request) || !bal_ngx_linger_begin(pc, peer->u, &what))
+        return false;
+    const uint64_t now = bal_ngx_now();
+    peer->took_ns = now - peer->sent_ns;
+    if (answered && bal_ngx_zone_lock(&peer->peers->zone)) {
+        record_request(peer, now);
+        bal_ngx_zone_unlock(&peer->peers->zone);
+    }
+    peer->state = BAL_PEER_NEW;
+    return true;
 }
 
 /* What nginx ends by itself: by the status that the client gets to see, if it is still there. How long a
- * connection that was upgraded has lasted says nothing about the server. */
-static void end(struct bal_ngx_peer *peer) {
+ * connection that was upgraded has lasted does not count for or against the server. */
+static void finish_request(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
     const ngx_http_upstream_t *u = peer->u;
     const ngx_uint_t status = u->state ? u->state->status : 0;
     const bool gone = peer->request->connection->error && !is_complete(u);
-    if (status == 0 || status == NGX_HTTP_SWITCHING_PROTOCOLS || gone) {
+    const bool answered = status && status != NGX_HTTP_SWITCHING_PROTOCOLS && !gone;
+    const bool bad = status >= NGX_HTTP_INTERNAL_SERVER_ERROR || is_broken(u);
+    if (keep_slot(peer, pc, answered, bad))
+        return;
+    if (!answered) {
         bal_ngx_peer_cancel(peer);
         return;
     }
-    const bool bad = status >= NGX_HTTP_INTERNAL_SERVER_ERROR || is_broken(u);
-    struct bal_message told;
-    const bool any = peer->tier->zone.mail && bal_ngx_ride_end(peer->tier->zone.mail, peer->request, &told);
-    respond(peer, bad && !is_full(peer) ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD, any ? &told : NULL);
+    struct bal_message piggyback;
+    const bool any = peer->peers->zone.transport &&
+                     bal_ngx_load_header_read(peer->peers->zone.transport, peer->request, &piggyback);
+    report_response(peer, bad && !is_queue_full_refusal(peer) ? BAL_OUTCOME_BAD : BAL_OUTCOME_GOOD,
+                    any ? &piggyback : NULL);
     peer->state = BAL_PEER_NEW;
 }
 
 /* What nginx may try elsewhere. */
-static void fail(struct bal_ngx_peer *peer, ngx_uint_t state) {
-    struct bal_ngx_wait *wait = bal_ngx_peer_wait(peer);
-    peer->outcome = state & NGX_PEER_FAILED && !is_full(peer) ? BAL_OUTCOME_FAILED : BAL_OUTCOME_GOOD;
+static void fail_try(struct bal_ngx_peer_data *peer, ngx_uint_t state) {
+    struct bal_ngx_wait *wait = bal_ngx_peer_get_wait(peer);
+    peer->outcome =
+        state & NGX_PEER_FAILED && !is_queue_full_refusal(peer) ? BAL_OUTCOME_FAILED : BAL_OUTCOME_GOOD;
     peer->state = BAL_PEER_FAILED;
     if (wait)
-        bal_ngx_post(&wait->later);
+        bal_ngx_post_event(&wait->deferred_event);
     else
-        settle(peer);
+        release_request(peer);
 }
 
 static void free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state) {
-    struct bal_ngx_peer *peer = data;
+    struct bal_ngx_peer_data *peer = data;
+    unlink_sent(peer);
     if (pc->tries)
         pc->tries--;
-    if (peer->state != BAL_PEER_SENT || !peer->tier->zone.inside) {
-        settle(peer);
+    if (peer->state != BAL_PEER_SENT || !peer->peers->zone.attached) {
+        release_request(peer);
         return;
     }
-    if (peer->blameless) {
+    ngx_log_debug4(NGX_LOG_DEBUG_HTTP, pc->log, 0, "ballast: upstream \"%V\": %V: status %ui, state %ui",
+                   &peer->upstream->us->host, &peer->server->name,
+                   peer->u->state ? peer->u->state->status : (ngx_uint_t)0, state);
+    if (peer->local_error) {
         bal_ngx_peer_cancel(peer);
     } else if (state & (NGX_PEER_FAILED | NGX_PEER_NEXT)) {
-        fail(peer, state);
+        fail_try(peer, state);
     } else {
-        end(peer);
+        finish_request(peer, pc);
     }
 }
 
@@ -274,13 +431,13 @@ static void free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state) {
 #if (NGX_HTTP_SSL)
 
 static ngx_int_t set_session(ngx_peer_connection_t *pc, void *data) {
-    const struct bal_ngx_peer *peer = data;
+    const struct bal_ngx_peer_data *peer = data;
     return peer->server && peer->server->session ? ngx_ssl_set_session(pc->connection, peer->server->session)
                                                  : NGX_OK;
 }
 
 static void save_session(ngx_peer_connection_t *pc, void *data) {
-    const struct bal_ngx_peer *peer = data;
+    const struct bal_ngx_peer_data *peer = data;
     ngx_ssl_session_t *session = peer->server ? ngx_ssl_get_session(pc->connection) : NULL;
     if (!session)
         return;
@@ -293,29 +450,31 @@ static void save_session(ngx_peer_connection_t *pc, void *data) {
 
 /* ---- a request ---- */
 
-const struct bal_ngx_peer *bal_ngx_peer_of(const ngx_http_request_t *r) {
+const struct bal_ngx_peer_data *bal_ngx_peer_of(const ngx_http_request_t *r) {
     for (const ngx_pool_cleanup_t *c = r->pool->cleanup; c; c = c->next)
-        if (c->handler == clean_up && ((const struct bal_ngx_peer *)c->data)->request == r)
+        if (c->handler == cleanup_request && ((const struct bal_ngx_peer_data *)c->data)->request == r)
             return c->data;
     return NULL;
 }
 
 ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us) {
     struct bal_ngx_upstream *upstream = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
-    ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(r->pool, sizeof(struct bal_ngx_peer));
+    ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(r->pool, sizeof(struct bal_ngx_peer_data));
     if (!cleanup)
         return NGX_ERROR;
-    struct bal_ngx_peer *peer = cleanup->data;
-    *peer =
-        (struct bal_ngx_peer){.request = r, .u = r->upstream, .upstream = upstream, .tier = upstream->tier};
-    cleanup->handler = clean_up;
+    struct bal_ngx_peer_data *peer = cleanup->data;
+    *peer = (struct bal_ngx_peer_data){
+        .request = r, .u = r->upstream, .upstream = upstream, .peers = upstream->peers};
+    cleanup->handler = cleanup_request;
     if (upstream->class)
-        peer->rank = (uint8_t)bal_ngx_class_of(r, upstream->class, upstream->classes);
+        peer->rank = (uint8_t)bal_ngx_class_limit(
+            &upstream->urgency, bal_ngx_class_of_request(r, upstream->class, upstream->classes),
+            upstream->classes);
     ngx_peer_connection_t *pc = &r->upstream->peer;
     pc->data = peer;
     pc->get = get_peer;
     pc->free = free_peer;
-    pc->tries = upstream->tries;
+    pc->tries = upstream->resolves ? bal_ngx_resolved_tries(upstream) : upstream->tries;
 #if (NGX_HTTP_SSL)
     pc->set_session = set_session;
     pc->save_session = save_session;

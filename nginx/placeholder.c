@@ -1,3 +1,4 @@
+/* Requests that wait inside nginx's peer.get: the connection that stands for a server, and how it ends. */
 #include "placeholder.h"
 
 static struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
@@ -33,7 +34,26 @@ static ngx_connection_t *open_placeholder(ngx_log_t *log) {
     return c;
 }
 
-ngx_int_t bal_ngx_placeholder_put(struct bal_ngx_placeholder *p, ngx_peer_connection_t *pc, ngx_str_t *name) {
+bool bal_ngx_placeholder_has_room(void) {
+    enum { RESERVE = 8 }; /* one of so many connections is kept */
+    return ngx_cycle->free_connection_n + ngx_cycle->reusable_connections_n >
+           ngx_cycle->connection_n / RESERVE;
+}
+
+void bal_ngx_placeholder_warn_capacity(ngx_cycle_t *cycle, const char *option, ngx_uint_t waiting,
+                                       uint64_t connections, const ngx_str_t *file, ngx_uint_t line) {
+    const uint64_t most = (connections - connections / 8) / 2;
+    if (waiting > most)
+        ngx_log_error(
+            NGX_LOG_WARN, cycle->log, 0,
+            "ballast: %s lets %ui requests wait, each of which takes two of worker_connections, and all "
+            "workers have room for %uL; more are refused with 503; use more worker_connections, or a "
+            "smaller number in %V:%ui",
+            option, waiting, most, file, line);
+}
+
+ngx_int_t bal_ngx_placeholder_install(struct bal_ngx_placeholder *p, ngx_peer_connection_t *pc,
+                                      ngx_str_t *name) {
     if (!p->connection)
         p->connection = open_placeholder(pc->log);
     if (!p->connection)
@@ -46,7 +66,7 @@ ngx_int_t bal_ngx_placeholder_put(struct bal_ngx_placeholder *p, ngx_peer_connec
     return NGX_AGAIN;
 }
 
-void bal_ngx_placeholder_calm(struct bal_ngx_placeholder *p) {
+void bal_ngx_placeholder_cancel_timer(struct bal_ngx_placeholder *p) {
     if (p->connection && p->connection->write->timer_set)
         ngx_del_timer(p->connection->write);
 }
@@ -61,9 +81,8 @@ static void close_placeholder(struct bal_ngx_placeholder *p) {
     ngx_close_connection(c);
 }
 
-/* What nginx has done with the placeholder is done with the connection, and whatever comes next is nginx's.
- */
-static void take_over(struct bal_ngx_placeholder *p, ngx_int_t rc) {
+/* Sets the connection up as nginx had set up the placeholder; nginx does the rest. */
+static void hand_over_connection(struct bal_ngx_placeholder *p, ngx_int_t rc) {
     ngx_http_request_t *r = p->request;
     ngx_http_upstream_t *u = p->u;
     ngx_connection_t *c = u->peer.connection, *holder = p->connection;
@@ -86,11 +105,11 @@ static void take_over(struct bal_ngx_placeholder *p, ngx_int_t rc) {
     if (rc == NGX_AGAIN)
         ngx_add_timer(c->write, u->conf->connect_timeout);
     else
-        bal_ngx_post(c->write);
+        bal_ngx_post_event(c->write);
 }
 
 /* nginx reads from the placeholder, which fails, and goes on as if a server had closed the connection. */
-static void fail(struct bal_ngx_placeholder *p) {
+static void fail_connection(struct bal_ngx_placeholder *p) {
     ngx_http_upstream_t *u = p->u;
     u->peer.connection = p->connection;
     if (!u->peer.sockaddr) {
@@ -98,11 +117,11 @@ static void fail(struct bal_ngx_placeholder *p) {
         u->peer.socklen = sizeof nowhere;
     }
     p->connection = NULL;
-    bal_ngx_post(u->peer.connection->read);
+    bal_ngx_post_event(u->peer.connection->read);
 }
 
-/* The times that nginx tells are those of the server, not of waiting here. */
-bool bal_ngx_placeholder_go_on(struct bal_ngx_placeholder *p) {
+/* The times that nginx logs are those of the server, not of waiting here. */
+bool bal_ngx_placeholder_resume(struct bal_ngx_placeholder *p) {
     ngx_http_upstream_t *u = p->u;
     u->start_time = ngx_current_msec;
     u->peer.start_time += ngx_current_msec - p->began;
@@ -110,16 +129,16 @@ bool bal_ngx_placeholder_go_on(struct bal_ngx_placeholder *p) {
     u->state->peer = u->peer.name;
     if (rc == NGX_OK || rc == NGX_AGAIN || rc == NGX_DONE) {
         if (u->peer.connection != p->connection)
-            take_over(p, rc);
+            hand_over_connection(p, rc);
         return true;
     }
-    fail(p);
+    fail_connection(p);
     return rc != NGX_ERROR;
 }
 
-/* ---- being turned away ---- */
+/* ---- refusing ---- */
 
-static void say_retry_after(ngx_http_request_t *r, ngx_msec_t ms) {
+static void add_retry_after(ngx_http_request_t *r, ngx_msec_t ms) {
     ngx_table_elt_t *header = ngx_list_push(&r->headers_out.headers);
     u_char *text = ngx_pnalloc(r->pool, NGX_TIME_T_LEN);
     if (!header)
@@ -148,11 +167,11 @@ void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, ngx_msec_t retry_
     ngx_connection_t *c = r->connection;
     if (has_stale(u)) {
         u->peer.tries = 0;
-        fail(p);
+        fail_connection(p);
         return;
     }
     p->connection = NULL; /* nginx closes it */
-    say_retry_after(r, retry_after);
+    add_retry_after(r, retry_after);
     u->start_time = ngx_current_msec; /* no server has taken any time */
     u->state->status = NGX_HTTP_SERVICE_UNAVAILABLE;
     r->main->count++; /* the end of the upstream is not the end of the request */

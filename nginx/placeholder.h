@@ -1,16 +1,15 @@
-/* A request that waits inside of nginx's peer.get.
+/* A request that waits inside nginx's peer.get.
  *
  * nginx expects a server, an error, or a connection that is being made. A request that waits gets the last: a
- * placeholder, a socket that is never connected and of which nobody hears. So nginx itself looks after the
- * client meanwhile, and everything that stands before a connection (caches, bodies, authentication) is
- * done. When it may go on, peer.get is called again, the connection is made as nginx would have made it, with
- * the placeholder's handlers, and the placeholder is closed. A request that may not wait is answered with
- * 503.
+ * placeholder, a socket that is never connected. So nginx itself watches the client meanwhile, and everything
+ * that comes before a connection (caches, bodies, authentication) is done. When it may go on, peer.get is
+ * called again, the connection is made as nginx would have made it, with the placeholder's handlers, and the
+ * placeholder is closed. A request that may not wait is answered with 503.
  *
- *     in peer.get                   return bal_ngx_placeholder_put(p, pc, name);
- *     when nginx's call is over     bal_ngx_placeholder_calm(p), or bal_ngx_placeholder_refuse(p, ...)
- *     later                         bal_ngx_placeholder_go_on(p), or bal_ngx_placeholder_refuse(p, ...)
- *     in peer.free                  bal_ngx_placeholder_lost(p) */
+ *     in peer.get                  return bal_ngx_placeholder_install(p, pc, name);
+ *     when nginx's call is over    bal_ngx_placeholder_cancel_timer(p), or bal_ngx_placeholder_refuse(p, ...)
+ *     later                        bal_ngx_placeholder_resume(p), or bal_ngx_placeholder_refuse(p, ...)
+ *     in peer.free                 bal_ngx_placeholder_detach(p) */
 #ifndef NGINX_PLACEHOLDER_H
 #define NGINX_PLACEHOLDER_H
 
@@ -26,14 +25,21 @@ struct bal_ngx_placeholder {
     ngx_msec_t began;             /* to wait */
 };
 
-/* What peer.get shall return: NGX_AGAIN, or NGX_ERROR when this process cannot let it wait. The rest must be
- * left for when nginx's own calls are over: an event that is posted. */
-ngx_int_t bal_ngx_placeholder_put(struct bal_ngx_placeholder *p, ngx_peer_connection_t *pc, ngx_str_t *name);
-/* It waits: nginx's time to connect has not begun. */
-void bal_ngx_placeholder_calm(struct bal_ngx_placeholder *p);
-/* peer.get is called again. False: no connection could be made for a reason that is this process's. */
-bool bal_ngx_placeholder_go_on(struct bal_ngx_placeholder *p);
-/* The answer is 503, to be tried again after so long; a stale one of a cache if there is one. */
+/* This process has enough free connections, including those needed to refuse clients: without them clients
+ * would be closed without an answer. */
+bool bal_ngx_placeholder_has_room(void);
+/* In the configuration: `option` at that place lets more wait than workers with so many connections can. */
+void bal_ngx_placeholder_warn_capacity(ngx_cycle_t *cycle, const char *option, ngx_uint_t waiting,
+                                       uint64_t connections, const ngx_str_t *file, ngx_uint_t line);
+/* Returns what peer.get shall return: NGX_AGAIN, or NGX_ERROR when this process cannot let it wait. Do the
+ * rest after nginx's own calls have returned, in a posted event. */
+ngx_int_t bal_ngx_placeholder_install(struct bal_ngx_placeholder *p, ngx_peer_connection_t *pc,
+                                      ngx_str_t *name);
+/* The request waits: stops nginx's connect timeout. */
+void bal_ngx_placeholder_cancel_timer(struct bal_ngx_placeholder *p);
+/* peer.get is called again. False: no connection could be made, for a reason local to this process. */
+bool bal_ngx_placeholder_resume(struct bal_ngx_placeholder *p);
+/* Answers 503 with a Retry-After of this long, or a stale answer from a cache if there is one. */
 void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, ngx_msec_t retry_after);
 /* Those that wait, by ticket; NULL: it is not among them. */
 static inline ngx_rbtree_node_t *bal_ngx_waiting_find(const ngx_rbtree_t *tree, uint64_t ticket) {
@@ -45,7 +51,7 @@ static inline ngx_rbtree_node_t *bal_ngx_waiting_find(const ngx_rbtree_t *tree, 
 }
 
 /* nginx closes it. */
-static inline void bal_ngx_placeholder_lost(struct bal_ngx_placeholder *p) {
+static inline void bal_ngx_placeholder_detach(struct bal_ngx_placeholder *p) {
     p->connection = NULL;
 }
 

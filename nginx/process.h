@@ -1,10 +1,10 @@
-/* This process among those of its nginx: who it is, whether another one still lives, and bells by which they
- * wake each other.
+/* The processes of one nginx: the identity of this one, whether another one is alive, and how they notify
+ * each other.
  *
- * A bell is an eventfd. All are made by the master before it forks, stay as they are over reloads, and are
- * inherited: whoever knows the slot of a process in the master's table can ring it. A process whose slot has
- * no bell, and one that was forked before a bell was made, is not woken; those who wait look by themselves
- * every WAIT_MS (zone.c). */
+ * Each has an eventfd. The master creates all of them before it forks; they survive reloads and are
+ * inherited. So a process can notify any other whose slot in the master's table it knows. A process whose
+ * slot has no eventfd, or that was forked before its eventfd was created, is not woken; processes with
+ * waiting requests check by themselves every WAIT_MS (zone.c). */
 #ifndef NGINX_PROCESS_H
 #define NGINX_PROCESS_H
 
@@ -13,23 +13,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nanoseconds of a clock that does not go back. */
+/* Nanoseconds of a monotonic clock. */
 uint64_t bal_ngx_now(void);
-/* Nanoseconds of the wall clock: greater at each start. */
+/* A number that differs at each start, whatever the clocks show; not 0. */
 uint64_t bal_ngx_boot(void);
+/* Of the wall clock, in ns: for people. */
+uint64_t bal_ngx_wall(void);
 
-/* When a process was started, in the system's ticks: with its number that is who it is, for numbers are used
- * again. 0: not known. */
+/* When a process was started, in clock ticks. It identifies a process together with the pid, because pids are
+ * reused. 0: not known. */
 uint64_t bal_ngx_start_time(uint64_t pid);
-/* Is it surely not there any longer? The lower half of the time of its start will do. */
+/* Is the process certainly dead? The lower half of its start time is enough. */
 bool bal_ngx_is_dead(uint64_t pid, uint64_t start);
 
-/* In the master: bells for so many processes; fewer, if the system has no more. */
-void bal_ngx_bells_make(ngx_uint_t count, ngx_log_t *log);
-/* In a process: `rung` is called when somebody rings; and at the end. */
-ngx_int_t bal_ngx_bell_hang(ngx_cycle_t *cycle, void (*rung)(void));
-void bal_ngx_bell_take_down(void);
+/* In the master: eventfds for so many processes; fewer, if the system cannot provide more. */
+void bal_ngx_notify_create(ngx_uint_t count, ngx_log_t *log);
+/* In a process: `on_notify` is called when another process notifies this one, `on_quit` as soon as nginx
+ * begins a graceful shutdown; and at the end. */
+ngx_int_t bal_ngx_notify_listen(ngx_cycle_t *cycle, void (*on_notify)(void), void (*on_quit)(void));
+void bal_ngx_notify_close(void);
 /* Wakes the process of that slot (ngx_process_slot there). */
-void bal_ngx_bell_ring(uint32_t slot);
+void bal_ngx_notify_worker(uint32_t slot);
 
 #endif

@@ -1,3 +1,4 @@
+/* The layout of recorded times and requests, and copying them out of the ring. */
 #include "record.h"
 
 #include <string.h>
@@ -7,13 +8,13 @@ uint64_t bal_ngx_times_bound(uint32_t bucket) {
     return bucket ? (5 + (uint64_t)quarter % 4) << (BAL_NGX_SHORT - 2 + quarter / 4) : 1 << BAL_NGX_SHORT;
 }
 
-const char *bal_ngx_doing_name(enum bal_ngx_doing doing) {
-    static const char *const names[BAL_NGX_DOINGS] = {
+const char *bal_ngx_activity_name(enum bal_ngx_server_activity activity) {
+    static const char *const names[BAL_NGX_ACTIVITIES] = {
         [BAL_NGX_OFF] = "off", [BAL_NGX_SETUP] = "set-up", [BAL_NGX_IDLE] = "idle", [BAL_NGX_BUSY] = "busy"};
-    return names[doing];
+    return names[activity];
 }
 
-uint32_t bal_ngx_records_room(uint32_t wanted) {
+uint32_t bal_ngx_records_capacity(uint32_t wanted) {
     uint32_t room = 1;
     while (room < wanted)
         room *= 2;
@@ -31,18 +32,18 @@ void bal_ngx_records_init(struct bal_ngx_records *records, uint32_t servers, uin
     records->room = room;
 }
 
-uint64_t bal_ngx_records_pass(struct bal_ngx_records *records, uint64_t now) {
+uint64_t bal_ngx_records_elapsed(struct bal_ngx_records *records, uint64_t now) {
     const uint64_t before = records->metered_at;
     records->metered_at = now > before ? now : before;
     return before ? records->metered_at - before : 0;
 }
 
-void bal_ngx_records_meter(struct bal_ngx_records *records, uint32_t server, enum bal_ngx_doing doing,
-                           uint64_t ns) {
-    if (doing == BAL_NGX_DOINGS)
+void bal_ngx_records_add_activity(struct bal_ngx_records *records, uint32_t server,
+                                  enum bal_ngx_server_activity activity, uint64_t ns) {
+    if (activity == BAL_NGX_ACTIVITIES)
         memset(&records->meter[server], 0, sizeof records->meter[server]);
     else
-        records->meter[server].ns[doing] += ns;
+        records->meter[server].ns[activity] += ns;
 }
 
 uint64_t bal_ngx_records_copy(struct bal_ngx_records *records, uint64_t since, uint32_t most,

@@ -1,9 +1,9 @@
-/* What is recorded of requests that have been answered: how long they took, by class; for how long servers
- * were on, and with `record=N` the last N requests. It lies in the zone of whoever records, before the block
- * of the core, and is looked at and changed under the lock of that zone.
+/* Records of answered requests: how long they took, by class; for how long servers were on; and with
+ * `record=N` the last N requests. They lie in the zone of the dispatcher or station, in front of the core's
+ * block, and are read and written under the lock of that zone.
  *
  * A request is recorded once, when its last answer is complete: one write into a histogram, and one of 24
- * bytes into the ring. Neither what it asked for nor who asked is recorded. */
+ * bytes into the ring. Neither the content of the request nor the client is recorded. */
 #ifndef NGINX_RECORD_H
 #define NGINX_RECORD_H
 
@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- how long ---- */
+/* ---- times ---- */
 
-/* Times are told apart by quarters of an octave, from 2^16 ns (66 us) to 2^37 ns (137 s): the first bucket is
- * for all that is shorter, the last for all that is longer. */
+/* The histogram has four buckets for each factor of two, from 2^16 ns (66 us) to 2^37 ns (137 s): the first
+ * bucket is for all that is shorter, the last for all that is longer. */
 enum { BAL_NGX_SHORT = 16, BAL_NGX_LONG = 37, BAL_NGX_TIMES = 4 * (BAL_NGX_LONG - BAL_NGX_SHORT) + 2 };
 
 struct bal_ngx_times {
@@ -42,23 +42,23 @@ struct bal_ngx_record {
     uint64_t arrived_ns; /* of bal_ngx_now() */
     uint32_t wait_us;    /* until it was sent to the server */
     uint32_t took_us;    /* from then on until the answer was complete */
-    uint32_t server;     /* number of the last one; at a station 0: its app, 1: another station */
+    uint32_t server;     /* index of the last one; at a station 0: its app, 1: another station */
     uint16_t status;     /* of its answer; 0: there was none */
     uint8_t rank;        /* class */
     uint8_t reason;      /* enum bal_reason; of a dispatcher */
 };
 
-/* For how long a server was in which state, as looked at eight times a second. */
-enum bal_ngx_doing { BAL_NGX_OFF, BAL_NGX_SETUP, BAL_NGX_IDLE, BAL_NGX_BUSY, BAL_NGX_DOINGS };
-const char *bal_ngx_doing_name(enum bal_ngx_doing doing);
+/* For how long a server was in each state, sampled eight times a second. */
+enum bal_ngx_server_activity { BAL_NGX_OFF, BAL_NGX_SETUP, BAL_NGX_IDLE, BAL_NGX_BUSY, BAL_NGX_ACTIVITIES };
+const char *bal_ngx_activity_name(enum bal_ngx_server_activity activity);
 
 struct bal_ngx_meter {
-    uint64_t ns[BAL_NGX_DOINGS];
+    uint64_t ns[BAL_NGX_ACTIVITIES];
 };
 
 struct bal_ngx_records {
     uint64_t metered_at; /* 0: not yet */
-    uint64_t next;       /* so many were recorded: the number of the next one */
+    uint64_t next;       /* how many were recorded: the number of the next one */
     uint32_t servers;    /* that are metered */
     uint32_t room;       /* records in the ring: none, or a power of two */
     struct bal_ngx_times times[BAL_CLASSES_MAX];
@@ -67,7 +67,7 @@ struct bal_ngx_records {
 
 enum { BAL_NGX_RECORDS_MOST = 1 << 24 };
 /* The least power of two that is not less; 0 for 0. */
-uint32_t bal_ngx_records_room(uint32_t wanted);
+uint32_t bal_ngx_records_capacity(uint32_t wanted);
 size_t bal_ngx_records_size(uint32_t servers, uint32_t room);
 void bal_ngx_records_init(struct bal_ngx_records *records, uint32_t servers, uint32_t room);
 
@@ -76,7 +76,7 @@ static inline struct bal_ngx_record *bal_ngx_records_ring(struct bal_ngx_records
 }
 
 /* A request of that class has been answered, `ns` after it came. */
-static inline void bal_ngx_records_time(struct bal_ngx_records *records, uint32_t rank, uint64_t ns) {
+static inline void bal_ngx_records_add_time(struct bal_ngx_records *records, uint32_t rank, uint64_t ns) {
     struct bal_ngx_times *times = &records->times[rank];
     times->count++;
     times->sum_ns += ns;
@@ -84,8 +84,8 @@ static inline void bal_ngx_records_time(struct bal_ngx_records *records, uint32_
 }
 
 /* Into the ring, if there is one. */
-static inline void bal_ngx_records_keep(struct bal_ngx_records *records,
-                                        const struct bal_ngx_record *record) {
+static inline void bal_ngx_records_append(struct bal_ngx_records *records,
+                                          const struct bal_ngx_record *record) {
     if (records->room)
         bal_ngx_records_ring(records)[records->next++ & (records->room - 1)] = *record;
 }
@@ -93,23 +93,23 @@ static inline void bal_ngx_records_keep(struct bal_ngx_records *records,
 /* Both. */
 static inline void bal_ngx_records_add(struct bal_ngx_records *records, const struct bal_ngx_record *record,
                                        uint64_t ns) {
-    bal_ngx_records_time(records, record->rank, ns);
-    bal_ngx_records_keep(records, record);
+    bal_ngx_records_add_time(records, record->rank, ns);
+    bal_ngx_records_append(records, record);
 }
 
 static inline uint32_t bal_ngx_microseconds(uint64_t ns) {
     return ns / 1000 < UINT32_MAX ? (uint32_t)(ns / 1000) : UINT32_MAX;
 }
 
-/* Time since the last call; then, for each server, what it was doing in that time. A server that is not there
- * (doing is BAL_NGX_DOINGS) begins anew. */
-uint64_t bal_ngx_records_pass(struct bal_ngx_records *records, uint64_t now);
-void bal_ngx_records_meter(struct bal_ngx_records *records, uint32_t server, enum bal_ngx_doing doing,
-                           uint64_t ns);
+/* Time since the last call; then, for each server, what it was doing in that time. A server that does not
+ * exist (doing is BAL_NGX_ACTIVITIES) is reset. */
+uint64_t bal_ngx_records_elapsed(struct bal_ngx_records *records, uint64_t now);
+void bal_ngx_records_add_activity(struct bal_ngx_records *records, uint32_t server,
+                                  enum bal_ngx_server_activity activity, uint64_t ns);
 
-/* Records from number `since` on, at most `most` of them, into `into`; returns the number of the first, which
- * is later when those are not there any longer, and earlier when there have never been so many; and how many.
- */
+/* Records from number `since` on, at most `most` of them, into `into`; returns the number of the first, and
+ * how many there are. The first is later than `since` when older records have been overwritten, and earlier
+ * when fewer were ever recorded. */
 uint64_t bal_ngx_records_copy(struct bal_ngx_records *records, uint64_t since, uint32_t most,
                               struct bal_ngx_record *into, uint32_t *count);
 

@@ -4,6 +4,7 @@
 #include "station.h"
 
 #include "class.h"
+#include "journal.h"
 #include "option.h"
 #include "process.h"
 #include "upstream.h"
@@ -13,7 +14,7 @@
 enum {
     QUEUE = 1000, /* unless queue= says otherwise */
     BEAT_MS = 100,
-    STEAL_MS = 50, /* how long what has been granted is waited for */
+    STEAL_MS = 50, /* how long to wait for granted requests */
     HOUR_MS = 3600000,
 };
 
@@ -25,24 +26,24 @@ struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *u
 
 /* ---- the role ---- */
 
-static uint32_t records_room(const struct bal_ngx_station *station) {
-    return bal_ngx_records_room((uint32_t)station->record);
+static uint32_t records_capacity(const struct bal_ngx_station *station) {
+    return bal_ngx_records_capacity((uint32_t)station->record);
 }
 
 static size_t records_size(const struct bal_ngx_station *station) {
-    return bal_ngx_aligned(bal_ngx_records_size(1, records_room(station)));
+    return bal_ngx_aligned(bal_ngx_records_size(1, records_capacity(station)));
 }
 
 static size_t size(void *user, uint32_t requests) {
     const struct bal_ngx_station *station = user;
-    (void)requests; /* slots and queue say how many */
+    (void)requests; /* slots and queue determine how many */
     return records_size(station) + bal_station_size(&station->config);
 }
 
 static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_station *station = user;
     station->config.boot = bal_ngx_boot();
-    bal_ngx_records_init(block, 1, records_room(station));
+    bal_ngx_records_init(block, 1, records_capacity(station));
     bal_station_create((char *)block + records_size(station), &station->config, now);
 }
 
@@ -61,14 +62,14 @@ static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start
     return bal_station_join(station->s, now, pid, start, err);
 }
 
-static uint32_t self(void *user) {
+static uint32_t worker_number(void *user) {
     const struct bal_ngx_station *station = user;
-    return bal_station_self(station->s);
+    return bal_station_worker_number(station->s);
 }
 
-static bool owner(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
+static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
     const struct bal_ngx_station *station = user;
-    return bal_station_owner(station->s, i, pid, start);
+    return bal_station_worker(station->s, i, pid, start);
 }
 
 static void reap(void *user, uint64_t now, uint32_t i) {
@@ -81,19 +82,19 @@ static void leave(void *user, uint64_t now) {
     bal_station_leave(station->s, now);
 }
 
-static uint64_t pass(void *user, uint64_t now) {
+static uint64_t run_timers(void *user, uint64_t now) {
     const struct bal_ngx_station *station = user;
-    return bal_station_pass(station->s, now);
+    return bal_station_run_timers(station->s, now);
 }
 
-static uint32_t woken(void *user) {
+static uint32_t next_to_wake(void *user) {
     const struct bal_ngx_station *station = user;
-    return bal_station_woken(station->s);
+    return bal_station_next_to_wake(station->s);
 }
 
-static const bool *wakes(void *user) {
+static const bool *wake_pending(void *user) {
     const struct bal_ngx_station *station = user;
-    return bal_station_wakes(station->s);
+    return bal_station_wake_pending(station->s);
 }
 
 static uint32_t ids_of(const ngx_array_t *addresses, uint64_t *ids) {
@@ -112,17 +113,89 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
                                  err);
 }
 
-static const struct bal_message *out(void *user, uint32_t *count) {
+static const struct bal_message *outgoing(void *user, uint32_t *count) {
     const struct bal_ngx_station *station = user;
-    return bal_station_out(station->s, count);
+    return bal_station_outgoing(station->s, count);
 }
 
-static void hear(void *user, uint64_t now, const struct bal_message *message) {
+static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
     const struct bal_ngx_station *station = user;
-    bal_station_hear(station->s, now, message);
+    return bal_station_receive(station->s, now, message);
 }
 
-static enum bal_ngx_doing doing(const struct bal_station_view *view) {
+static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
+    const struct bal_ngx_station *station = user;
+    if (what == BAL_NGX_DEFER_CANCEL)
+        bal_station_cancel(station->s, now, ticket);
+    else
+        bal_station_done(station->s, now, ticket, what != BAL_NGX_DEFER_GOOD);
+}
+
+static void drain(void *user, uint64_t now) {
+    const struct bal_ngx_station *station = user;
+    bal_station_drain(station->s, now, true);
+}
+
+/* ---- dispatchers whose names were not known ---- */
+
+/* In memory of the cycle; NULL: there is none. */
+static bool add_dispatcher(struct bal_ngx_station *station, const struct addrinfo *found, in_port_t port) {
+    ngx_pool_t *pool = ngx_cycle->pool;
+    struct sockaddr *sockaddr = ngx_pcalloc(pool, sizeof(ngx_sockaddr_t));
+    ngx_str_t name = {0, ngx_pnalloc(pool, NGX_SOCKADDR_STRLEN)};
+    struct bal_ngx_address address;
+    if (!sockaddr || !name.data || found->ai_addrlen > sizeof(ngx_sockaddr_t))
+        return false;
+    memcpy(sockaddr, found->ai_addr, found->ai_addrlen);
+    ngx_inet_set_port(sockaddr, port);
+    name.len = ngx_sock_ntop(sockaddr, found->ai_addrlen, name.data, NGX_SOCKADDR_STRLEN, 1);
+    if (bal_ngx_address_set(pool, &name, sockaddr, found->ai_addrlen, &address) ||
+        address.id == station->transport.own.id || bal_ngx_transport_find(&station->transport, address.id) ||
+        station->dispatchers.nelts >= DISPATCHERS_MOST)
+        return false;
+    struct bal_ngx_address *place = ngx_array_push(&station->dispatchers);
+    if (!place || bal_ngx_transport_add_peer(&station->transport, &address) != NGX_OK)
+        return false;
+    *place = address;
+    bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: station \"%V\": a dispatcher is at %V",
+                        &station->us->host, &name);
+    return true;
+}
+
+/* As in the configuration: of both families that of listen=. */
+static bool add_found(struct bal_ngx_station *station, const struct addrinfo *all, in_port_t port) {
+    const int family = station->listen.sockaddr->sa_family;
+    bool same = false, any = false;
+    for (const struct addrinfo *found = all; found; found = found->ai_next)
+        same |= found->ai_family == family;
+    for (const struct addrinfo *found = all; found; found = found->ai_next)
+        if (!same || found->ai_family == family)
+            any |= add_dispatcher(station, found, port);
+    return any;
+}
+
+static void check(void *user, uint64_t now) {
+    struct bal_ngx_station *station = user;
+    struct bal_ngx_lookup *lookup = station->unresolved.elts;
+    struct bal_error err;
+    for (ngx_uint_t i = 0; i < station->unresolved.nelts; i++) {
+        struct addrinfo *all = bal_ngx_lookup_step(&lookup[i], now);
+        if (!all)
+            continue;
+        station->unapplied |= add_found(station, all, lookup[i].port);
+        freeaddrinfo(all);
+        lookup[i].next_ns = UINT64_MAX; /* it is known from now on */
+    }
+    if (!station->unapplied || !bal_ngx_zone_lock(&station->zone))
+        return;
+    apply(station, now, &err);
+    bal_ngx_zone_unlock(&station->zone);
+    station->unapplied = false;
+}
+
+/* ---- time ---- */
+
+static enum bal_ngx_server_activity activity_of(const struct bal_station_view *view) {
     if (view->power == BAL_POWER_OFF || view->power == BAL_POWER_SETUP)
         return view->power == BAL_POWER_OFF ? BAL_NGX_OFF : BAL_NGX_SETUP;
     return view->running ? BAL_NGX_BUSY : BAL_NGX_IDLE;
@@ -131,30 +204,42 @@ static enum bal_ngx_doing doing(const struct bal_station_view *view) {
 static void tick(void *user, uint64_t now) {
     const struct bal_ngx_station *station = user;
     const struct bal_station_view view = bal_station_view(station->s);
-    bal_ngx_records_meter(station->records, 0, doing(&view), bal_ngx_records_pass(station->records, now));
+    bal_ngx_records_add_activity(station->records, 0, activity_of(&view),
+                                 bal_ngx_records_elapsed(station->records, now));
 }
 
-static void news(void *user) {
-    bal_ngx_visit_news(user);
+static void decisions_ready(void *user) {
+    bal_ngx_station_request_process_decisions(user);
+}
+
+static void limit(void *user, ngx_cycle_t *cycle, uint64_t connections) {
+    const struct bal_ngx_station *station = user;
+    if (station->queue_given)
+        bal_ngx_placeholder_warn_capacity(cycle, "queue=", station->queue, connections, &station->file,
+                                          station->line);
 }
 
 static const struct bal_ngx_role role = {
     .size = size,
+    .limit = limit,
     .create = create,
     .open = open_block,
     .join = join,
-    .self = self,
-    .owner = owner,
+    .worker_number = worker_number,
+    .worker = worker,
     .reap = reap,
     .leave = leave,
-    .pass = pass,
-    .woken = woken,
-    .wakes = wakes,
+    .run_timers = run_timers,
+    .next_to_wake = next_to_wake,
+    .wake_pending = wake_pending,
     .apply = apply,
     .tick = tick,
-    .news = news,
-    .out = out,
-    .hear = hear,
+    .decisions_ready = decisions_ready,
+    .outgoing = outgoing,
+    .receive = receive,
+    .drain = drain,
+    .finish_deferred = finish_deferred,
+    .check = check,
 };
 
 /* ---- options ---- */
@@ -163,7 +248,7 @@ static char *set_number(ngx_conf_t *cf, const char *what, const ngx_str_t *value
                         ngx_uint_t most, ngx_uint_t *number, const char *right) {
     if (bal_ngx_option_number(value->data, value->data + value->len, least, most, number))
         return NGX_CONF_OK;
-    return bal_ngx_option_wrong(cf, what, value, right);
+    return bal_ngx_option_error(cf, what, value, right);
 }
 
 static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -174,6 +259,7 @@ static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 
 static char *set_queue(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
+    station->queue_given = true;
     return set_number(cf, "\"queue=", value, 0, 1 << 24, &station->queue,
                       "the number of requests that may wait, from 0 on");
 }
@@ -191,36 +277,59 @@ static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 
 static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
-    return bal_ngx_mail_parse(cf, "listen=", value, &station->listen) == NGX_OK ? NGX_CONF_OK
-                                                                                : NGX_CONF_ERROR;
+    return bal_ngx_address_parse(cf, "listen=", value, &station->listen) == NGX_OK ? NGX_CONF_OK
+                                                                                   : NGX_CONF_ERROR;
 }
 
+/* It is looked up again when nginx runs. */
+static char *add_unresolved(ngx_conf_t *cf, ngx_array_t *unresolved, const ngx_url_t *url) {
+    if (!unresolved->elts && ngx_array_init(unresolved, cf->pool, 4, sizeof(struct bal_ngx_lookup)) != NGX_OK)
+        return NGX_CONF_ERROR;
+    struct bal_ngx_lookup *lookup = ngx_array_push(unresolved);
+    char *host = ngx_pnalloc(cf->pool, url->host.len + 1);
+    if (!lookup || !host)
+        return NGX_CONF_ERROR;
+    *ngx_cpymem(host, url->host.data, url->host.len) = '\0';
+    *lookup = (struct bal_ngx_lookup){.host = host, .port = url->port};
+    ngx_conf_log_error(
+        NGX_LOG_WARN, cf, 0,
+        "ballast_station: the host of dispatcher \"%V\" is not found; it is looked up every 5 s", &url->url);
+    return NGX_CONF_OK;
+}
+
+/* unresolved: where names go that are not known now; NULL: that is a mistake. */
 static char *set_addresses(ngx_conf_t *cf, const char *option, const ngx_str_t *value, ngx_uint_t most,
-                           ngx_array_t *addresses) {
+                           ngx_array_t *addresses, ngx_array_t *unresolved) {
     const u_char *at = value->data, *end = value->data + value->len;
+    ngx_url_t url;
     if (!addresses->elts && ngx_array_init(addresses, cf->pool, 8, sizeof(struct bal_ngx_address)) != NGX_OK)
         return NGX_CONF_ERROR;
     for (const u_char *comma; at <= end; at = comma + 1) {
         comma = memchr(at, ',', (size_t)(end - at));
         comma = comma ? comma : end;
         const ngx_str_t text = {(size_t)(comma - at), (u_char *)at};
-        if (addresses->nelts == most)
-            return (char *)"names too many addresses: 64 dispatchers and 192 stations are possible";
-        struct bal_ngx_address *address = ngx_array_push(addresses);
-        if (!address || bal_ngx_mail_parse(cf, option, &text, address) != NGX_OK)
+        ngx_int_t rc = bal_ngx_address_parse_all(cf, option, &text, addresses, &url);
+        if (rc == NGX_DECLINED && unresolved)
+            rc = add_unresolved(cf, unresolved, &url) == NGX_CONF_OK ? NGX_OK : NGX_ERROR;
+        else if (rc == NGX_DECLINED)
+            rc = bal_ngx_address_parse(cf, option, &text, ngx_array_push(addresses));
+        if (rc != NGX_OK)
             return NGX_CONF_ERROR;
+        if (addresses->nelts > most)
+            return (char *)"names too many addresses: 64 dispatchers and 192 stations are possible";
     }
     return NGX_CONF_OK;
 }
 
 static char *set_dispatchers(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
-    return set_addresses(cf, "dispatchers=", value, DISPATCHERS_MOST, &station->dispatchers);
+    return set_addresses(cf, "dispatchers=", value, DISPATCHERS_MOST, &station->dispatchers,
+                         &station->unresolved);
 }
 
 static char *set_stations(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
-    return set_addresses(cf, "stations=", value, STATIONS_MOST, &station->stations);
+    return set_addresses(cf, "stations=", value, STATIONS_MOST, &station->stations, NULL);
 }
 
 static char *set_steal(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -238,15 +347,15 @@ static char *set_keeper(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     const u_char *comma = memchr(value->data, ',', value->len), *end = value->data + value->len;
     ngx_uint_t id;
     if (!comma || !bal_ngx_option_number(comma + 1, end, 1, NGX_MAX_INT_T_VALUE, &id))
-        return bal_ngx_option_wrong(cf, "\"keeper=", value,
+        return bal_ngx_option_error(cf, "\"keeper=", value,
                                     "the listen and the id of the app in ballastd's configuration, as in "
                                     "keeper=127.0.0.1:7701,101");
     const ngx_str_t address = {(size_t)(comma - value->data), value->data};
-    if (bal_ngx_mail_parse(cf, "keeper=", &address, &station->keeper) != NGX_OK)
+    if (bal_ngx_address_parse(cf, "keeper=", &address, &station->keeper) != NGX_OK)
         return NGX_CONF_ERROR;
     station->keeper.id = id;
-    station->keeper.ear = station->keeper.sockaddr; /* it has no HTTP */
-    station->keeper.earlen = station->keeper.socklen;
+    station->keeper.dgram_addr = station->keeper.sockaddr; /* it has no HTTP */
+    station->keeper.dgram_addrlen = station->keeper.socklen;
     return NGX_CONF_OK;
 }
 
@@ -256,7 +365,7 @@ static char *set_standby(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     station->standby = (ngx_msec_t)ms;
     if (ms != NGX_ERROR && ms >= 1 && ms <= 24 * HOUR_MS)
         return NGX_CONF_OK;
-    return bal_ngx_option_wrong(cf, "\"standby=", value,
+    return bal_ngx_option_error(cf, "\"standby=", value,
                                 "the time after which an idle app may rest, as in standby=10s");
 }
 
@@ -266,7 +375,7 @@ static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     station->report = (ngx_msec_t)ms;
     if (ms != NGX_ERROR && ms >= 1 && ms <= HOUR_MS)
         return NGX_CONF_OK;
-    return bal_ngx_option_wrong(cf, "\"report=", value,
+    return bal_ngx_option_error(cf, "\"report=", value,
                                 "the mean time between reports of an idle app, as in report=50ms");
 }
 
@@ -276,11 +385,22 @@ static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
                       "the number of requests that are remembered, up to 16777216; 0: none");
 }
 
+static char *set_urgent(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return bal_ngx_option_urgent(cf, value, &station->urgency.percent);
+}
+
+static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return bal_ngx_option_abort(cf, value, &station->abort_frees);
+}
+
 static const struct bal_ngx_option options[] = {
     {"slots=", set_slots},   {"queue=", set_queue},       {"classes=", set_classes},
     {"class=", set_class},   {"listen=", set_listen},     {"dispatchers=", set_dispatchers},
     {"report=", set_report}, {"stations=", set_stations}, {"steal=", set_steal},
     {"keeper=", set_keeper}, {"standby=", set_standby},   {"record=", set_record},
+    {"abort=", set_abort},   {"urgent=", set_urgent},
 };
 
 /* ---- the configuration ---- */
@@ -298,50 +418,54 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
         "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M steal=%s keeper=%uL "
         "standby=%M record=%uD",
         &station->us->host, station->slots, station->queue, station->classes, &station->listen.name,
-        station->report, steal, station->keeper.id, station->standby, records_room(station));
+        station->report, steal, station->keeper.id, station->standby, records_capacity(station));
     name.len = (size_t)(end - name.data);
     return name;
 }
 
-/* Itself may stand among the stations (which are apart), so that all may have the same list. */
-static ngx_int_t know_all(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_array_t *addresses,
-                          bool apart) {
-    struct bal_ngx_mail *mail = &station->mail;
+/* The station's own address may be in its list of stations, so that all may have the same list. */
+static ngx_int_t add_peers(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_array_t *addresses,
+                           bool no_broadcast) {
+    struct bal_ngx_transport *transport = &station->transport;
     struct bal_ngx_address *address = addresses->elts;
     for (ngx_uint_t i = 0; i < addresses->nelts; i++) {
-        if (address[i].id == mail->own.id && !apart) {
+        if (address[i].id == transport->own.id && !no_broadcast) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "ballast_station: %V is its own listen= and cannot be among dispatchers=; use the "
                           "listen= of a dispatcher in %V:%ui",
                           &address[i].name, &station->file, station->line);
             return NGX_ERROR;
         }
-        if (address[i].id == mail->own.id) {
+        if (address[i].id == transport->own.id) {
             address[i--] = address[--addresses->nelts];
             continue;
         }
-        if (bal_ngx_mail_find(mail, address[i].id)) {
+        if (bal_ngx_transport_find(transport, address[i].id)) {
             ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                           "ballast_station: %V is named twice in dispatchers= and stations=; name it once in "
                           "%V:%ui",
                           &address[i].name, &station->file, station->line);
             return NGX_ERROR;
         }
-        address[i].apart = apart;
-        if (bal_ngx_mail_know(mail, &address[i]) != NGX_OK)
+        address[i].no_broadcast = no_broadcast;
+        if (bal_ngx_transport_add_peer(transport, &address[i]) != NGX_OK)
             return NGX_ERROR;
     }
     return NGX_OK;
 }
 
-static ngx_int_t know_others(ngx_conf_t *cf, struct bal_ngx_station *station) {
-    if (bal_ngx_mail_init(cf, &station->mail, &station->listen, bal_ngx_key(cf), &station->zone) != NGX_OK)
+static ngx_int_t add_all_peers(ngx_conf_t *cf, struct bal_ngx_station *station) {
+    if (bal_ngx_transport_init(cf, &station->transport, &station->listen, bal_ngx_keys(cf), &station->zone) !=
+        NGX_OK)
         return NGX_ERROR;
-    if (know_all(cf, station, &station->dispatchers, false) != NGX_OK ||
-        know_all(cf, station, &station->stations, true) != NGX_OK)
+    bal_ngx_address_prefer_family(&station->listen, &station->dispatchers);
+    bal_ngx_address_prefer_family(&station->listen, &station->stations);
+    station->transport.has_remote_peer |= station->unresolved.nelts > 0; /* it may be on another machine */
+    if (add_peers(cf, station, &station->dispatchers, false) != NGX_OK ||
+        add_peers(cf, station, &station->stations, true) != NGX_OK)
         return NGX_ERROR;
-    station->keeper.apart = true;
-    return station->keeper.id ? bal_ngx_mail_know(&station->mail, &station->keeper) : NGX_OK;
+    station->keeper.no_broadcast = true;
+    return station->keeper.id ? bal_ngx_transport_add_peer(&station->transport, &station->keeper) : NGX_OK;
 }
 
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
@@ -350,7 +474,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
     struct bal_error err;
     if (station->init_upstream(cf, us) != NGX_OK)
         return NGX_ERROR;
-    station->config = (struct bal_station_config){.owners = BAL_NGX_OWNERS,
+    station->config = (struct bal_station_config){.workers = BAL_NGX_WORKERS_MAX,
                                                   .slots = (uint32_t)station->slots,
                                                   .queue = (uint32_t)station->queue,
                                                   .classes = (uint32_t)station->classes,
@@ -369,15 +493,17 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
         return NGX_ERROR;
     }
     station->init_peer = us->peer.init;
-    us->peer.init = bal_ngx_visit_init;
+    us->peer.init = bal_ngx_station_request_init;
     station->ready = true;
+    station->zone.kind = "station";
+    station->zone.host = &us->host;
     const ngx_str_t name = zone_name(cf, station);
     if (!name.data || bal_ngx_zone_add(cf, &station->zone, &name, &role, station) != NGX_OK)
         return NGX_ERROR;
-    return speaks ? know_others(cf, station) : NGX_OK;
+    return speaks ? add_all_peers(cf, station) : NGX_OK;
 }
 
-static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
+static char *check_options(ngx_conf_t *cf, const struct bal_ngx_station *station) {
     const struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(station->us, ngx_http_ballast_module);
     if (b->us) {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
@@ -387,14 +513,15 @@ static char *check(ngx_conf_t *cf, const struct bal_ngx_station *station) {
         return NGX_CONF_ERROR;
     }
     const bool speaks = station->listen.sockaddr != NULL;
+    const ngx_uint_t dispatchers = station->dispatchers.nelts + station->unresolved.nelts;
     const char *missing = NULL;
-    if (speaks && !station->dispatchers.nelts && !station->stations.nelts && !station->keeper.id)
+    if (speaks && !dispatchers && !station->stations.nelts && !station->keeper.id)
         missing = "dispatchers=, stations= or keeper= is missing";
-    if (!speaks && (station->dispatchers.nelts || station->stations.nelts))
+    if (!speaks && (dispatchers || station->stations.nelts))
         missing = "listen= is missing";
     if (!speaks && station->keeper.id)
         missing = "listen= is missing";
-    if (station->report && !station->dispatchers.nelts)
+    if (station->report && !dispatchers)
         missing = "dispatchers= is missing, to whom it may report";
     if (station->standby && !station->keeper.id)
         missing = "keeper= is missing, which wakes an app that rests";
@@ -429,9 +556,9 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
                                     "slots=, queue=, classes=, class=, listen=, dispatchers=, stations=, "
-                                    "steal=, keeper=, standby=, report= or record=");
+                                    "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
     if (result == NGX_CONF_OK)
-        result = check(cf, station);
+        result = check_options(cf, station);
     if (!station->classes)
         station->classes = station->class ? BAL_CLASSES_MAX : 1;
     ngx_http_upstream_init_pt *init = &station->us->peer.init_upstream;
@@ -440,7 +567,7 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     return result;
 }
 
-/* Of what balances the upstream the last one that is named counts. */
+/* Of several balancers in an upstream the last one counts. */
 static ngx_int_t check_all(ngx_conf_t *cf) {
     const ngx_http_upstream_main_conf_t *conf =
         ngx_http_conf_get_module_main_conf(cf, ngx_http_upstream_module);

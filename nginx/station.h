@@ -1,12 +1,14 @@
 /* The station role: `ballast_station slots=K ...;` in the upstream block of the local app.
  *
- * station.c reads the directive and keeps the block of the station in shared memory; visit.c is what a
- * request does there. The station stands around whatever balances the upstream (one server, usually): it lets
- * a request through to it when a slot is free. */
+ * station.c reads the directive and keeps the block of the station in shared memory; station_request.c
+ * handles a request there. The station wraps the balancer of the upstream (usually one server): it passes a
+ * request on to it when a slot is free. */
 #ifndef NGINX_STATION_H
 #define NGINX_STATION_H
 
 #include "ballast/live/station.h"
+#include "class.h"
+#include "lookup.h"
 #include "placeholder.h"
 #include "record.h"
 #include "zone.h"
@@ -19,9 +21,12 @@ struct bal_ngx_station {
     ngx_str_t file; /* where the directive stands */
     ngx_uint_t line;
     ngx_uint_t slots, queue, classes;
+    bool queue_given;
     ngx_http_complex_value_t *class;
-    struct bal_ngx_address listen;     /* without an address: it speaks to nobody */
+    struct bal_ngx_urgency urgency;
+    struct bal_ngx_address listen;     /* without an address: it exchanges no messages */
     ngx_array_t dispatchers, stations; /* of struct bal_ngx_address */
+    ngx_array_t unresolved; /* of struct bal_ngx_lookup: dispatchers whose names are not resolved yet */
     struct bal_steal steal;
     struct bal_ngx_address keeper; /* id 0: there is none */
     ngx_msec_t standby;
@@ -31,46 +36,49 @@ struct bal_ngx_station {
     ngx_http_upstream_init_peer_pt init_peer;
     struct bal_station_config config;
     struct bal_ngx_zone zone;
-    struct bal_ngx_mail mail;
-    bool ready; /* the upstream has been set up, and nobody has taken our place */
+    struct bal_ngx_transport transport;
+    bool abort_frees; /* the app notices that a connection is closed: the slot is free at once */
+    bool ready;       /* the upstream has been set up, and no other balancer has replaced ours */
     /* Of this process: */
     struct bal_station *s;
     struct bal_ngx_records *records;
-    ngx_rbtree_t waiting; /* struct bal_ngx_visit by ticket */
+    bool unapplied;       /* dispatchers have been resolved that are not in the block yet */
+    ngx_rbtree_t waiting; /* struct bal_ngx_station_request by ticket */
     ngx_rbtree_node_t sentinel;
 };
 
 /* The station of an upstream; NULL: it has none. */
 struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *us);
 
-/* ---- visit.c ---- */
+/* ---- station_request.c ---- */
 
-enum bal_ngx_visit_state {
-    BAL_VISIT_NEW,     /* nothing is to be given back */
-    BAL_VISIT_WAITING, /* its ticket waits */
-    BAL_VISIT_CALLED,  /* it has a slot, and has not gone on yet */
-    BAL_VISIT_RUNNING, /* it has a slot */
-    BAL_VISIT_FAILED, /* nginx has given its server back, and may try another one at once, in the same slot */
-    BAL_VISIT_REFUSED, /* there was no room */
-    BAL_VISIT_GIVEN,   /* another station may have it, and it has not set out yet */
-    BAL_VISIT_AWAY,    /* it is there */
-    BAL_VISIT_SPURNED, /* it has failed there, and nginx may ask again at once */
+enum bal_ngx_station_request_state {
+    BAL_REQUEST_NEW,     /* nothing is to be released */
+    BAL_REQUEST_WAITING, /* its ticket waits */
+    BAL_REQUEST_GRANTED, /* it has a slot, and has not gone on yet */
+    BAL_REQUEST_RUNNING, /* it has a slot */
+    BAL_REQUEST_FAILED, /* nginx has released its server, and may try another one at once, in the same slot */
+    BAL_REQUEST_REFUSED,        /* the queue was full */
+    BAL_REQUEST_FORWARDING,     /* it goes to another station, and has not been sent yet */
+    BAL_REQUEST_FORWARDED,      /* it has been sent there */
+    BAL_REQUEST_FORWARD_FAILED, /* it has failed there, and nginx may call peer.get again at once */
 };
 
 /* A request at a station. */
-struct bal_ngx_visit {
+struct bal_ngx_station_request {
     struct bal_ngx_station *station;
-    struct bal_ngx_placeholder place;
-    enum bal_ngx_visit_state state;
+    struct bal_ngx_placeholder placeholder;
+    enum bal_ngx_station_request_state state;
     uint64_t ticket;
-    uint64_t came_ns, called_ns; /* and when it was sent to the app, or away */
+    uint64_t arrived_ns, granted_ns; /* when it came; when it was sent to the app or to another station */
     uint32_t rank;
-    const struct bal_ngx_address *target; /* of GIVEN and AWAY, else NULL */
-    bool told;                            /* that it is moved stands in the request */
-    ngx_event_t later;                    /* what must not be done inside of nginx's calls */
+    const struct bal_ngx_address *target; /* of FORWARDING and FORWARDED, else NULL */
+    bool moved_header_sent;               /* the request has the header Ballast-Moved */
+    bool refused;                         /* its 503 is ours */
+    ngx_event_t deferred_event;           /* work that must not be done inside nginx's calls */
     ngx_rbtree_node_t node;
     /* The balancer inside: */
-    bool inside; /* it has chosen a server */
+    bool inner_selected; /* it has chosen a server */
     void *data;
     ngx_event_get_peer_pt get;
     ngx_event_free_peer_pt free;
@@ -80,11 +88,11 @@ struct bal_ngx_visit {
 #endif
 };
 
-ngx_int_t bal_ngx_visit_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
-/* Looks for news of a station; no lock is held. */
-void bal_ngx_visit_news(struct bal_ngx_station *station);
-/* The last visit of this request; NULL: it has been to no station. */
-struct bal_ngx_visit *bal_ngx_visit_of(const ngx_http_request_t *r);
+ngx_int_t bal_ngx_station_request_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
+/* Processes new decisions of a station. No lock may be held. */
+void bal_ngx_station_request_process_decisions(struct bal_ngx_station *station);
+/* The last state of this request at a station; NULL: it has not been at a station. */
+struct bal_ngx_station_request *bal_ngx_station_request_of(const ngx_http_request_t *r);
 
 extern ngx_module_t ngx_http_ballast_station_module;
 

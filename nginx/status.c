@@ -9,105 +9,105 @@
 
 /* ---- what is answered, for as long as it is fresh ---- */
 
-/* However many ask, telling takes at most one part in so many of a process's time: what took t to be told is
- * told again until so many times t have passed. Not for longer than this, though: a process that was put
- * aside for a while in the middle has not worked. */
+/* However many requests come, rendering takes at most 1/SHARE of a process's time: an answer that took t to
+ * render is reused for SHARE times t. It is reused for STALE_NS at most, because t may include time in which
+ * the process did not run. */
 enum { SHARE = 20, STALE_NS = 250000000 };
 
-struct bal_ngx_telling {
+struct bal_ngx_answer {
     uint32_t users; /* answers under way, and one while it is fresh */
     uint64_t until_ns;
     struct bal_ngx_text text;
 };
 
-static void let_go(void *data) {
-    struct bal_ngx_telling *telling = data;
-    if (--telling->users)
+static void release_answer(void *data) {
+    struct bal_ngx_answer *answer = data;
+    if (--answer->users)
         return;
-    ngx_free(telling->text.data);
-    ngx_free(telling);
+    ngx_free(answer->text.data);
+    ngx_free(answer);
 }
 
-/* A telling of which this request is the only user as yet. */
-static struct bal_ngx_telling *begin(ngx_http_request_t *r) {
+/* An answer of which this request is the only user so far. */
+static struct bal_ngx_answer *create_answer(ngx_http_request_t *r) {
     ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(r->pool, 0);
-    struct bal_ngx_telling *telling = cleanup ? ngx_calloc(sizeof *telling, r->connection->log) : NULL;
-    if (!telling)
+    struct bal_ngx_answer *answer = cleanup ? ngx_calloc(sizeof *answer, r->connection->log) : NULL;
+    if (!answer)
         return NULL;
-    telling->users = 1;
-    cleanup->handler = let_go;
-    cleanup->data = telling;
-    return telling;
+    answer->users = 1;
+    cleanup->handler = release_answer;
+    cleanup->data = answer;
+    return answer;
 }
 
-static struct bal_ngx_telling *join(ngx_http_request_t *r, struct bal_ngx_telling *telling) {
+static struct bal_ngx_answer *share_answer(ngx_http_request_t *r, struct bal_ngx_answer *answer) {
     ngx_pool_cleanup_t *cleanup = ngx_pool_cleanup_add(r->pool, 0);
     if (!cleanup)
         return NULL;
-    telling->users++;
-    cleanup->handler = let_go;
-    cleanup->data = telling;
-    return telling;
+    answer->users++;
+    cleanup->handler = release_answer;
+    cleanup->data = answer;
+    return answer;
 }
 
 /* The process ends. */
-static void forget(void *data) {
-    struct bal_ngx_telling **fresh = data;
-    let_go(*fresh);
+static void release_cached(void *data) {
+    struct bal_ngx_answer **fresh = data;
+    release_answer(*fresh);
 }
 
-/* It is told again while it is fresh. */
-static void keep(struct bal_ngx_telling **fresh, struct bal_ngx_telling *telling, uint64_t took) {
+/* It is reused while it is fresh. */
+static void cache_answer(struct bal_ngx_answer **fresh, struct bal_ngx_answer *answer, uint64_t took) {
     ngx_pool_cleanup_t *cleanup = *fresh ? NULL : ngx_pool_cleanup_add(ngx_cycle->pool, 0);
     if (*fresh) {
-        let_go(*fresh);
+        release_answer(*fresh);
     } else if (cleanup) {
-        cleanup->handler = forget;
+        cleanup->handler = release_cached;
         cleanup->data = fresh;
     } else {
         return;
     }
-    telling->until_ns = bal_ngx_now() + ngx_min(SHARE * took, STALE_NS);
-    telling->users++;
-    *fresh = telling;
+    answer->until_ns = bal_ngx_now() + ngx_min(SHARE * took, STALE_NS);
+    answer->users++;
+    *fresh = answer;
 }
 
-typedef void tell_fn(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                     const struct bal_ngx_seen *seen);
+typedef void render_fn(struct bal_ngx_text *text, const struct bal_ngx_status *status,
+                       const struct bal_ngx_snapshot *snapshot);
 
-static struct bal_ngx_telling *tell(ngx_http_request_t *r, const struct bal_ngx_status *status,
-                                    struct bal_ngx_telling **fresh, tell_fn *how) {
+static struct bal_ngx_answer *render_cached(ngx_http_request_t *r, const struct bal_ngx_status *status,
+                                            struct bal_ngx_answer **fresh, render_fn *how) {
     const uint64_t before = bal_ngx_now();
     if (*fresh && before < (*fresh)->until_ns)
-        return join(r, *fresh);
-    const struct bal_ngx_seen *seen = bal_ngx_look(r);
-    struct bal_ngx_telling *telling = seen ? begin(r) : NULL;
-    if (!telling)
+        return share_answer(r, *fresh);
+    const struct bal_ngx_snapshot *snapshot = bal_ngx_snapshot_take(r);
+    struct bal_ngx_answer *answer = snapshot ? create_answer(r) : NULL;
+    if (!answer)
         return NULL;
-    how(&telling->text, status, seen);
-    if (telling->text.failed)
+    how(&answer->text, status, snapshot);
+    if (answer->text.failed)
         return NULL;
-    keep(fresh, telling, bal_ngx_now() - before);
-    return telling;
+    cache_answer(fresh, answer, bal_ngx_now() - before);
+    return answer;
 }
 
 /* ---- which of them ---- */
 
 enum format { JSON, METRICS, RING, PAGE, UNKNOWN };
 
-static bool is(const ngx_str_t *text, const char *word) {
+static bool equals(const ngx_str_t *text, const char *word) {
     return text->len == strlen(word) && ngx_strncmp(text->data, word, text->len) == 0;
 }
 
-static enum format asked_for(ngx_http_request_t *r) {
+static enum format requested_format(ngx_http_request_t *r) {
     static const char *const names[] = {
         [JSON] = "json", [METRICS] = "prometheus", [RING] = "ring", [PAGE] = "html"};
     static const ngx_str_t wanted = ngx_string("Accept");
-    const ngx_table_elt_t *accept = bal_ngx_mail_header(&r->headers_in.headers, &wanted);
+    const ngx_table_elt_t *accept = bal_ngx_header_find(&r->headers_in.headers, &wanted);
     ngx_str_t name;
     if (ngx_http_arg(r, (u_char *)"format", strlen("format"), &name) == NGX_OK) {
         enum format format = JSON;
-        while (format < UNKNOWN && !is(&name, names[format]))
+        while (format < UNKNOWN && !equals(&name, names[format]))
             format++;
         return format;
     }
@@ -121,8 +121,8 @@ static enum format asked_for(ngx_http_request_t *r) {
     return JSON;
 }
 
-/* Of `?format=ring`. NULL: there is no memory; *status says what is wrong with the question. */
-static struct bal_ngx_telling *tell_ring(ngx_http_request_t *r, ngx_int_t *wrong) {
+/* Of `?format=ring`. NULL: out of memory; *status tells what is wrong with the request. */
+static struct bal_ngx_answer *render_ring(ngx_http_request_t *r, ngx_int_t *wrong) {
     ngx_str_t name = ngx_null_string, text;
     bool station = false;
     uint64_t since = 0;
@@ -138,13 +138,13 @@ static struct bal_ngx_telling *tell_ring(ngx_http_request_t *r, ngx_int_t *wrong
         }
         since = (uint64_t)number;
     }
-    const struct bal_ngx_seen *seen = bal_ngx_look(r);
-    struct bal_ngx_telling *telling = seen ? begin(r) : NULL;
-    if (telling && !bal_ngx_status_ring(&telling->text, r, seen, &name, station, since)) {
+    const struct bal_ngx_snapshot *snapshot = bal_ngx_snapshot_take(r);
+    struct bal_ngx_answer *answer = snapshot ? create_answer(r) : NULL;
+    if (answer && !bal_ngx_status_ring(&answer->text, r, snapshot, &name, station, since)) {
         *wrong = NGX_HTTP_NOT_FOUND;
         return NULL;
     }
-    return telling && !telling->text.failed ? telling : NULL;
+    return answer && !answer->text.failed ? answer : NULL;
 }
 
 /* ---- the answer ---- */
@@ -160,7 +160,7 @@ static bool add_header(ngx_http_request_t *r, const char *name, const char *valu
     return true;
 }
 
-static ngx_int_t answer(ngx_http_request_t *r, const char *type, const u_char *data, size_t length) {
+static ngx_int_t send_answer(ngx_http_request_t *r, const char *type, const u_char *data, size_t length) {
     ngx_buf_t *buf = ngx_calloc_buf(r->pool);
     ngx_chain_t chain = {.buf = buf};
     if (!buf || !add_header(r, "Cache-Control", "no-store") || !add_header(r, "Vary", "Accept") ||
@@ -184,7 +184,7 @@ static ngx_int_t answer(ngx_http_request_t *r, const char *type, const u_char *d
     return ngx_http_output_filter(r, &chain);
 }
 
-static ngx_int_t handle(ngx_http_request_t *r) {
+static ngx_int_t handle_request(ngx_http_request_t *r) {
     struct bal_ngx_status *status = ngx_http_get_module_loc_conf(r, ngx_http_ballast_module);
     static const char *const types[] = {[JSON] = "application/json",
                                         [METRICS] = "text/plain; version=0.0.4; charset=utf-8",
@@ -195,32 +195,32 @@ static ngx_int_t handle(ngx_http_request_t *r) {
     const ngx_int_t rc = ngx_http_discard_request_body(r);
     if (rc != NGX_OK)
         return rc;
-    const enum format format = asked_for(r);
+    const enum format format = requested_format(r);
     ngx_int_t wrong = NGX_HTTP_INTERNAL_SERVER_ERROR;
-    const struct bal_ngx_telling *telling = NULL;
+    const struct bal_ngx_answer *answer = NULL;
     switch (format) {
     case JSON:
-        telling = tell(r, status, &status->json, bal_ngx_status_json);
+        answer = render_cached(r, status, &status->json, bal_ngx_status_json);
         break;
     case METRICS:
-        telling = tell(r, status, &status->metrics, bal_ngx_status_metrics);
+        answer = render_cached(r, status, &status->metrics, bal_ngx_status_metrics);
         break;
     case RING:
-        telling = tell_ring(r, &wrong);
+        answer = render_ring(r, &wrong);
         break;
     case PAGE:
-        return answer(r, types[PAGE], bal_ngx_page, sizeof bal_ngx_page);
+        return send_answer(r, types[PAGE], bal_ngx_page, sizeof bal_ngx_page);
     case UNKNOWN:
         return NGX_HTTP_BAD_REQUEST;
     }
-    return telling ? answer(r, types[format], telling->text.data, telling->text.length) : wrong;
+    return answer ? send_answer(r, types[format], answer->text.data, answer->text.length) : wrong;
 }
 
 /* ---- energy ---- */
 
 uint64_t bal_ngx_status_energy(const struct bal_ngx_status *status, const struct bal_ngx_meter *meter) {
     double joules = 0;
-    for (int i = 0; i < BAL_NGX_DOINGS; i++)
+    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++)
         joules += 1e-9 * (double)meter->ns[i] * (double)status->watts[i];
     return (uint64_t)joules;
 }
@@ -230,20 +230,21 @@ uint64_t bal_ngx_status_energy(const struct bal_ngx_status *status, const struct
 static char *set_twin(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_status *status = conf;
     if (value->len == 0 || value->data[0] != '/' || (value->len > 1 && value->data[1] == '/'))
-        return bal_ngx_option_wrong(cf, "\"twin=", value, "a path of this server, as in twin=/twin.json");
+        return bal_ngx_option_error(cf, "\"twin=", value, "a path of this server, as in twin=/twin.json");
     status->twin = *value;
     return NGX_CONF_OK;
 }
 
 static char *set_watts(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
-    static const enum bal_ngx_doing order[] = {BAL_NGX_BUSY, BAL_NGX_IDLE, BAL_NGX_SETUP, BAL_NGX_OFF};
+    static const enum bal_ngx_server_activity order[] = {BAL_NGX_BUSY, BAL_NGX_IDLE, BAL_NGX_SETUP,
+                                                         BAL_NGX_OFF};
     struct bal_ngx_status *status = conf;
     u_char *at = value->data, *end = value->data + value->len;
-    for (int i = 0; i < BAL_NGX_DOINGS; i++) {
-        u_char *comma = i < BAL_NGX_DOINGS - 1 ? ngx_strlchr(at, end, ',') : end;
+    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++) {
+        u_char *comma = i < BAL_NGX_ACTIVITIES - 1 ? ngx_strlchr(at, end, ',') : end;
         const ngx_int_t watts = comma ? ngx_atofp(at, (size_t)(comma - at), 3) : NGX_ERROR;
         if (watts == NGX_ERROR)
-            return bal_ngx_option_wrong(cf, "\"watts=", value,
+            return bal_ngx_option_error(cf, "\"watts=", value,
                                         "watts of a server that is busy, idle, in set-up and off, as in "
                                         "watts=200,140,200,0");
         status->watts[order[i]] = (uint64_t)watts;
@@ -259,11 +260,11 @@ char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *con
     const ngx_str_t *text = cf->args->elts;
     char *result = NGX_CONF_OK;
     (void)command;
-    if (location->handler == handle)
+    if (location->handler == handle_request)
         return (char *)"is duplicate";
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, conf, &text[i],
                                     "twin= or watts=");
-    location->handler = handle;
+    location->handler = handle_request;
     return result;
 }

@@ -1,40 +1,40 @@
 /* `ballast_status;` in a location: what dispatchers and stations know, as JSON, as metrics for Prometheus, as
  * a page, and the last requests that were recorded.
  *
- * status.c reads the directive and answers; seen.c copies what is to be told; the others tell it, each in
- * its own way. docs/metrics.md says what all of it means. */
+ * status.c reads the directive and answers requests; snapshot.c copies the state; the other files print it,
+ * one format each. docs/metrics.md explains all values. */
 #ifndef NGINX_STATUS_H
 #define NGINX_STATUS_H
 
-#include "seen.h"
+#include "snapshot.h"
 #include "text.h"
 
 enum {
     BAL_NGX_SCHEMA = 1
-}; /* of JSON and of the ring: another number when something is taken away or means
-      something else */
+}; /* of JSON and of the ring: increased when something is removed or changes its meaning */
 
 /* The directive. */
 struct bal_ngx_status {
-    ngx_str_t twin;                 /* where the page finds what the twin says; empty: nowhere */
-    bool metered;                   /* watts are known */
-    uint64_t watts[BAL_NGX_DOINGS]; /* in thousandths */
-    /* Of this process: what was told last. */
-    struct bal_ngx_telling *json, *metrics;
+    ngx_str_t twin;                     /* where the page finds the twin's results; empty: nowhere */
+    bool metered;                       /* watts are known */
+    uint64_t watts[BAL_NGX_ACTIVITIES]; /* in thousandths */
+    /* Of this process: the last answers. */
+    struct bal_ngx_answer *json, *metrics;
 };
 
 char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
 void bal_ngx_status_json(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                         const struct bal_ngx_seen *seen);
+                         const struct bal_ngx_snapshot *snapshot);
 void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                            const struct bal_ngx_seen *seen);
-/* What was recorded from number `since` on of the dispatcher, or the station, of an upstream; of the first
- * that records when `upstream` is empty. False: nobody of that name records. */
-bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r, const struct bal_ngx_seen *seen,
-                         const ngx_str_t *upstream, bool station, uint64_t since);
+                            const struct bal_ngx_snapshot *snapshot);
+/* Prints the records from number `since` on of the dispatcher, or the station, of an upstream; of the first
+ * upstream that records when `upstream` is empty. False: no upstream of that name records. */
+bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r,
+                         const struct bal_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
+                         uint64_t since);
 
 /* Thousandths of a joule that were used. */
 uint64_t bal_ngx_status_energy(const struct bal_ngx_status *status, const struct bal_ngx_meter *meter);

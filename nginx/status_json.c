@@ -1,4 +1,4 @@
-/* What is seen as JSON: schema/status.schema.json. */
+/* Prints the snapshot as JSON: schema/status.schema.json. */
 #include "status.h"
 
 #include "ballast/version.h"
@@ -7,233 +7,273 @@
 
 /* ---- parts ---- */
 
-static void say_times(struct bal_ngx_text *text, const struct bal_ngx_times *times, uint32_t classes) {
-    bal_ngx_say(text, ",\"response\":[");
+static void print_times(struct bal_ngx_text *text, const struct bal_ngx_times *times, uint32_t classes) {
+    bal_ngx_text_printf(text, ",\"response\":[");
     for (uint32_t rank = 0; rank < classes; rank++) {
         const char *comma = "";
-        bal_ngx_say(text, "%s{\"count\":%uL,\"seconds\":", rank ? "," : "", times[rank].count);
-        bal_ngx_say_seconds(text, times[rank].sum_ns);
-        bal_ngx_say(text, ",\"buckets\":[");
+        bal_ngx_text_printf(text, "%s{\"count\":%uL,\"seconds\":", rank ? "," : "", times[rank].count);
+        bal_ngx_text_seconds(text, times[rank].sum_ns);
+        bal_ngx_text_printf(text, ",\"buckets\":[");
         for (uint32_t i = 0; i < BAL_NGX_TIMES; i++) {
             if (!times[rank].bucket[i])
                 continue;
-            bal_ngx_say(text, "%s[%uD,%uL]", comma, i, times[rank].bucket[i]);
+            bal_ngx_text_printf(text, "%s[%uD,%uL]", comma, i, times[rank].bucket[i]);
             comma = ",";
         }
-        bal_ngx_say(text, "]}");
+        bal_ngx_text_printf(text, "]}");
     }
-    bal_ngx_say(text, "]");
+    bal_ngx_text_printf(text, "]");
 }
 
-static void say_meter(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                      const struct bal_ngx_meter *meter) {
-    bal_ngx_say(text, ",\"seconds\":{");
-    for (int i = 0; i < BAL_NGX_DOINGS; i++) {
-        bal_ngx_say(text, "%s\"%s\":", i ? "," : "", bal_ngx_doing_name((enum bal_ngx_doing)i));
-        bal_ngx_say_seconds(text, meter->ns[i]);
+static void print_meter(struct bal_ngx_text *text, const struct bal_ngx_status *status,
+                        const struct bal_ngx_meter *meter) {
+    bal_ngx_text_printf(text, ",\"seconds\":{");
+    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++) {
+        bal_ngx_text_printf(text, "%s\"%s\":", i ? "," : "",
+                            bal_ngx_activity_name((enum bal_ngx_server_activity)i));
+        bal_ngx_text_seconds(text, meter->ns[i]);
     }
-    bal_ngx_say(text, "}");
+    bal_ngx_text_printf(text, "}");
     if (status->metered) {
         const uint64_t energy = bal_ngx_status_energy(status, meter);
-        bal_ngx_say(text, ",\"joules\":%uL.%03uL", energy / 1000, energy % 1000);
+        bal_ngx_text_printf(text, ",\"joules\":%uL.%03uL", energy / 1000, energy % 1000);
     }
 }
 
-static void say_kinds(struct bal_ngx_text *text, const char *name, const uint64_t counts[BAL_MSG_TYPES]) {
-    bal_ngx_say(text, "\"%s\":{", name);
+static void print_kinds(struct bal_ngx_text *text, const char *name, const uint64_t counts[BAL_MSG_TYPES]) {
+    bal_ngx_text_printf(text, "\"%s\":{", name);
     for (int type = 1; type < BAL_MSG_TYPES; type++) {
         u_char word[16];
         const char *known = bal_message_name((enum bal_message_type)type);
         ngx_strlow(word, (u_char *)known, strlen(known) + 1);
-        bal_ngx_say(text, "%s\"%s\":%uL", type > 1 ? "," : "", word, counts[type]);
+        bal_ngx_text_printf(text, "%s\"%s\":%uL", type > 1 ? "," : "", word, counts[type]);
     }
-    bal_ngx_say(text, "}");
+    bal_ngx_text_printf(text, "}");
 }
 
-static void say_messages(struct bal_ngx_text *text, const uint64_t said[BAL_MSG_TYPES],
-                         const uint64_t heard[BAL_MSG_TYPES], const uint64_t receipts[BAL_RECEIPTS],
-                         uint64_t unsent) {
-    bal_ngx_say(text, ",\"messages\":{");
-    say_kinds(text, "said", said);
-    bal_ngx_say(text, ",");
-    say_kinds(text, "heard", heard);
-    bal_ngx_say(text, "},\"datagrams\":{");
+static void print_messages(struct bal_ngx_text *text, const uint64_t messages_sent[BAL_MSG_TYPES],
+                           const uint64_t messages_received[BAL_MSG_TYPES],
+                           const uint64_t receipts[BAL_RECEIPTS], uint64_t unsent, uint64_t dropped) {
+    bal_ngx_text_printf(text, ",\"messages\":{");
+    print_kinds(text, "said", messages_sent);
+    bal_ngx_text_printf(text, ",");
+    print_kinds(text, "heard", messages_received);
+    bal_ngx_text_printf(text, "},\"datagrams\":{");
     for (int i = 0; i < BAL_RECEIPTS; i++)
-        bal_ngx_say(text, "\"%s\":%uL,", bal_receipt_name((enum bal_receipt)i), receipts[i]);
-    bal_ngx_say(text, "\"unsent\":%uL}", unsent);
+        bal_ngx_text_printf(text, "\"%s\":%uL,", bal_receipt_name((enum bal_receipt)i), receipts[i]);
+    bal_ngx_text_printf(text, "\"unsent\":%uL,\"dropped\":%uL}", unsent, dropped);
 }
 
-static void say_list(struct bal_ngx_text *text, const char *name, const uint32_t *numbers, uint32_t count) {
-    bal_ngx_say(text, ",\"%s\":[", name);
+static void print_list(struct bal_ngx_text *text, const char *name, const uint32_t *numbers, uint32_t count) {
+    bal_ngx_text_printf(text, ",\"%s\":[", name);
     for (uint32_t i = 0; i < count; i++)
-        bal_ngx_say(text, "%s%uD", i ? "," : "", numbers[i]);
-    bal_ngx_say(text, "]");
+        bal_ngx_text_printf(text, "%s%uD", i ? "," : "", numbers[i]);
+    bal_ngx_text_printf(text, "]");
 }
 
-static void say_ring(struct bal_ngx_text *text, ngx_uint_t room, uint64_t next) {
+static void print_ring(struct bal_ngx_text *text, ngx_uint_t room, uint64_t next) {
     if (room)
-        bal_ngx_say(text, ",\"ring\":{\"room\":%uD,\"next\":%uL}", bal_ngx_records_room((uint32_t)room),
-                    next);
+        bal_ngx_text_printf(text, ",\"ring\":{\"room\":%uD,\"next\":%uL}",
+                            bal_ngx_records_capacity((uint32_t)room), next);
+}
+
+/* A stalled zone is in no other list, so this one contains all zones. */
+static void print_lock(struct bal_ngx_text *text, const struct bal_ngx_snapshot_lock *lock) {
+    bal_ngx_text_printf(text, "{\"%s\":", lock->zone->kind);
+    bal_ngx_text_json_string(text, (const char *)lock->zone->host->data, lock->zone->host->len);
+    bal_ngx_text_printf(text, ",\"backup\":%s,\"holder\":%uL,\"seconds\":", lock->backup ? "true" : "false",
+                        lock->holder);
+    bal_ngx_text_seconds(text, lock->for_ns);
+    bal_ngx_text_printf(text, ",\"stalls\":%uL,\"requests\":%uL,\"datagrams\":%uL}", lock->stalls,
+                        lock->requests, lock->datagrams);
 }
 
 /* ---- dispatchers ---- */
 
-static void say_server(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                       const struct bal_ngx_seen_tier *seen, const struct bal_ngx_seen_server *s) {
+static void print_server(struct bal_ngx_text *text, const struct bal_ngx_status *status,
+                         const struct bal_ngx_snapshot_peers *snapshot,
+                         const struct bal_ngx_snapshot_server *s) {
     const struct bal_server_view *view = &s->view;
     const uint32_t in_service = ngx_min(view->jobs, view->slots);
-    bal_ngx_say(text, "{\"number\":%uD,\"name\":", s->number);
-    bal_ngx_quote(text, s->name, strlen(s->name));
-    bal_ngx_say(text,
-                ",\"state\":\"%s\",\"open\":%s,\"power\":\"%s\",\"in_flight\":%uD,\"in_service\":%uD,"
-                "\"queue\":%uD,\"slots\":%uD,\"tokens\":%uD,\"answered\":%uL,\"failed\":%uL",
-                bal_ngx_seen_state(s), view->open ? "true" : "false", bal_ngx_seen_power(s), view->in_flight,
-                in_service, view->jobs - in_service, view->slots, view->tokens, view->answered, view->failed);
-    bal_ngx_say(text, ",\"response_seconds\":");
-    bal_ngx_say_seconds(text, view->took_ns);
-    say_meter(text, status, &s->meter);
+    bal_ngx_text_printf(text, "{\"number\":%uD,\"name\":", s->number);
+    bal_ngx_text_json_string(text, s->name, strlen(s->name));
+    bal_ngx_text_printf(text,
+                        ",\"state\":\"%s\",\"open\":%s,\"power\":\"%s\",\"in_flight\":%uD,\"in_service\":%uD,"
+                        "\"queue\":%uD,\"slots\":%uD,\"tokens\":%uD,\"answered\":%uL,\"failed\":%uL",
+                        bal_ngx_snapshot_state(s), view->open ? "true" : "false", bal_ngx_snapshot_power(s),
+                        view->in_flight, in_service, view->jobs - in_service, view->slots, view->tokens,
+                        view->answered, view->failed);
+    bal_ngx_text_printf(text, ",\"response_seconds\":");
+    bal_ngx_text_seconds(text, view->took_ns);
+    print_meter(text, status, &s->meter);
     if (view->tokens) {
-        bal_ngx_say(text, ",\"token_age\":");
-        bal_ngx_say_seconds(text, seen->now - ngx_min(view->token_since, seen->now));
+        bal_ngx_text_printf(text, ",\"token_age\":");
+        bal_ngx_text_seconds(text, snapshot->now - ngx_min(view->token_since, snapshot->now));
     }
     if (view->full)
-        bal_ngx_say(text, ",\"full\":true");
+        bal_ngx_text_printf(text, ",\"full\":true");
     if (view->on_trial)
-        bal_ngx_say(text, ",\"on_trial\":true");
-    if (view->until > seen->now)
-        bal_ngx_say(text, ",\"tried_in_ms\":%uL", (view->until - seen->now) / 1000000);
-    bal_ngx_say(text, "}");
+        bal_ngx_text_printf(text, ",\"on_trial\":true");
+    if (view->until > snapshot->now)
+        bal_ngx_text_printf(text, ",\"tried_in_ms\":%uL", (view->until - snapshot->now) / 1000000);
+    bal_ngx_text_printf(text, "}");
 }
 
-static void say_counts(struct bal_ngx_text *text, const struct bal_ngx_seen_tier *seen) {
-    const struct bal_dispatcher_counts *c = &seen->counts;
-    bal_ngx_say(text,
-                ",\"counts\":{\"arrived\":%uL,\"sent\":%uL,\"answered\":%uL,\"failed\":%uL,\"retried\":%uL,"
-                "\"cancelled\":%uL,\"held\":%uL,\"overdue\":%uL,\"overflow\":%uL,\"refused\":%uL,",
-                c->arrived, c->sent, c->answered, c->failed, c->retried, c->cancelled, c->held, c->overdue,
-                c->overflow, c->refused);
-    bal_ngx_say(text,
-                "\"no_room\":%uL,\"plain\":%uL,\"tokens\":%uL,\"used\":%uL,\"expired\":%uL,\"probes\":%uL,"
-                "\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL},\"reasons\":{",
-                c->no_room, seen->plain, c->tokens, c->used, c->expired, c->probes, c->reaped, c->rebuilds,
-                c->void_tickets);
+static void print_counts(struct bal_ngx_text *text, const struct bal_ngx_snapshot_peers *snapshot) {
+    const struct bal_dispatcher_counts *c = &snapshot->counts;
+    bal_ngx_text_printf(
+        text,
+        ",\"counts\":{\"arrived\":%uL,\"sent\":%uL,\"answered\":%uL,\"failed\":%uL,\"retried\":%uL,"
+        "\"cancelled\":%uL,\"held\":%uL,\"overdue\":%uL,\"overflow\":%uL,\"refused\":%uL,",
+        c->arrived, c->sent, c->answered, c->failed, c->retried, c->cancelled, c->held, c->overdue,
+        c->overflow, c->refused);
+    bal_ngx_text_printf(
+        text,
+        "\"no_room\":%uL,\"plain\":%uL,\"tokens\":%uL,\"used\":%uL,\"expired\":%uL,\"probes\":%uL,"
+        "\"unheard\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL},\"reasons\":{",
+        c->no_room, snapshot->untracked, c->tokens, c->used, c->expired, c->probes, c->unheard, c->reaped,
+        c->rebuilds, c->void_tickets);
     for (int i = 0; i < BAL_REASONS; i++)
-        bal_ngx_say(text, "%s\"%s\":%uL", i ? "," : "", bal_ngx_reason_name((enum bal_reason)i),
-                    c->reasons[i]);
-    bal_ngx_say(text, "}");
+        bal_ngx_text_printf(text, "%s\"%s\":%uL", i ? "," : "", bal_ngx_reason_name((enum bal_reason)i),
+                            c->reasons[i]);
+    bal_ngx_text_printf(text, "}");
 }
 
-static void say_decisions(struct bal_ngx_text *text, const struct bal_ngx_decisions *decisions) {
+static void print_decisions(struct bal_ngx_text *text, const struct bal_ngx_decisions *decisions) {
     const char *comma = "";
-    bal_ngx_say(text, ",\"decision_ns\":{");
+    bal_ngx_text_printf(text, ",\"decision_ns\":{");
     for (uint32_t i = 0; i < DECISION_BUCKETS; i++) {
         if (!decisions->bucket[i])
             continue;
-        bal_ngx_say(text, "%s\"%uL\":%uL", comma, UINT64_C(1) << i, decisions->bucket[i]);
+        bal_ngx_text_printf(text, "%s\"%uL\":%uL", comma, UINT64_C(1) << i, decisions->bucket[i]);
         comma = ",";
     }
-    bal_ngx_say(text, "},\"decision_seconds\":");
-    bal_ngx_say_seconds(text, decisions->sum_ns);
+    bal_ngx_text_printf(text, "},\"decision_seconds\":");
+    bal_ngx_text_seconds(text, decisions->sum_ns);
 }
 
-static void say_tier(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                     const struct bal_ngx_seen_tier *seen) {
-    const struct bal_ngx_tier *tier = seen->tier;
-    const struct bal_ngx_upstream *upstream = tier->upstream;
+static void print_peers(struct bal_ngx_text *text, const struct bal_ngx_status *status,
+                        const struct bal_ngx_snapshot_peers *snapshot) {
+    const struct bal_ngx_peers *peers = snapshot->peers;
+    const struct bal_ngx_upstream *upstream = peers->upstream;
     struct bal_ngx_meter sum = {{0}};
-    bal_ngx_say(text, "{\"upstream\":");
-    bal_ngx_quote(text, (const char *)upstream->us->host.data, upstream->us->host.len);
-    bal_ngx_say(text, ",\"backup\":%s,\"policy\":", tier == upstream->tier ? "false" : "true");
-    bal_ngx_quote(text, upstream->text, strlen(upstream->text));
-    bal_ngx_say(text,
-                ",\"stations\":%s,\"slots\":%uD,\"classes\":%uD,\"processes\":%uD,"
-                "\"room\":{\"requests\":%uD,\"servers\":%uD}",
-                upstream->stations ? "true" : "false", tier->config.slots, tier->config.classes,
-                seen->processes, tier->config.requests, tier->config.servers);
+    bal_ngx_text_printf(text, "{\"upstream\":");
+    bal_ngx_text_json_string(text, (const char *)upstream->us->host.data, upstream->us->host.len);
+    bal_ngx_text_printf(text, ",\"backup\":%s,\"policy\":", peers == upstream->peers ? "false" : "true");
+    bal_ngx_text_json_string(text, upstream->text, strlen(upstream->text));
+    bal_ngx_text_printf(text,
+                        ",\"stations\":%s,\"slots\":%uD,\"classes\":%uD,\"processes\":%uD,"
+                        "\"room\":{\"requests\":%uD,\"servers\":%uD}",
+                        upstream->stations ? "true" : "false", peers->config.slots, peers->config.classes,
+                        snapshot->processes, peers->config.requests, peers->config.servers);
     if (upstream->class) {
-        bal_ngx_say(text, ",\"class\":");
-        bal_ngx_quote(text, (const char *)upstream->class->value.data, upstream->class->value.len);
+        bal_ngx_text_printf(text, ",\"class\":");
+        bal_ngx_text_json_string(text, (const char *)upstream->class->value.data, upstream->class->value.len);
     }
-    say_counts(text, seen);
-    say_list(text, "held", seen->held, tier->config.classes);
-    say_decisions(text, &seen->decisions);
-    say_times(text, seen->times, tier->config.classes);
-    for (uint32_t i = 0; i < seen->servers; i++)
-        for (int k = 0; k < BAL_NGX_DOINGS; k++)
-            sum.ns[k] += seen->server[i].meter.ns[k];
-    say_meter(text, status, &sum);
-    say_ring(text, upstream->record, seen->recorded);
-    if (tier->zone.mail)
-        say_messages(text, seen->counts.said, seen->counts.heard, seen->receipts, seen->counts.unsent);
-    bal_ngx_say(text, ",\"servers\":[");
-    for (uint32_t i = 0; i < seen->servers; i++) {
-        bal_ngx_say(text, i ? ",\n" : "\n");
-        say_server(text, status, seen, &seen->server[i]);
+    if (upstream->stations)
+        bal_ngx_text_printf(text, ",\"silent\":%uD", snapshot->silent);
+    print_counts(text, snapshot);
+    print_list(text, "held", snapshot->held, peers->config.classes);
+    print_decisions(text, &snapshot->decisions);
+    print_times(text, snapshot->times, peers->config.classes);
+    for (uint32_t i = 0; i < snapshot->servers; i++)
+        for (int k = 0; k < BAL_NGX_ACTIVITIES; k++)
+            sum.ns[k] += snapshot->server[i].meter.ns[k];
+    print_meter(text, status, &sum);
+    print_ring(text, upstream->record, snapshot->recorded);
+    if (peers->zone.transport)
+        print_messages(text, snapshot->counts.messages_sent, snapshot->counts.messages_received,
+                       snapshot->receipts, snapshot->unsent, snapshot->dropped);
+    bal_ngx_text_printf(text, ",\"servers\":[");
+    for (uint32_t i = 0; i < snapshot->servers; i++) {
+        bal_ngx_text_printf(text, i ? ",\n" : "\n");
+        print_server(text, status, snapshot, &snapshot->server[i]);
     }
-    bal_ngx_say(text, "]}");
+    bal_ngx_text_printf(text, "]}");
 }
 
 /* ---- stations ---- */
 
-static void say_station(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                        const struct bal_ngx_seen_station *seen) {
-    const struct bal_ngx_station *station = seen->station;
-    const struct bal_station_counts *c = &seen->counts;
+static void print_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_snapshot_station *snapshot) {
+    bal_ngx_text_printf(text, ",\"dispatchers\":[");
+    for (uint32_t i = 0; i < snapshot->dispatchers; i++) {
+        const struct bal_ngx_snapshot_dispatcher *d = &snapshot->dispatcher[i];
+        bal_ngx_text_printf(text, "%s{\"name\":", i ? "," : "");
+        bal_ngx_text_json_string(text, (const char *)d->name->data, d->name->len);
+        bal_ngx_text_printf(text, ",\"offers\":%uL,\"offered\":%uD}", d->offers, d->offered);
+    }
+    bal_ngx_text_printf(text, "]");
+}
+
+static void print_station(struct bal_ngx_text *text, const struct bal_ngx_status *status,
+                          const struct bal_ngx_snapshot_station *snapshot) {
+    const struct bal_ngx_station *station = snapshot->station;
+    const struct bal_station_counts *c = &snapshot->counts;
     static const char *const powers[] = {"off", "set-up", "on", "draining"};
-    bal_ngx_say(text, "{\"upstream\":");
-    bal_ngx_quote(text, (const char *)station->us->host.data, station->us->host.len);
-    bal_ngx_say(text,
-                ",\"state\":\"%s\",\"power\":\"%s\",\"slots\":%uD,\"classes\":%uD,\"queue\":%uD,"
-                "\"processes\":%uD,\"running\":%uD,\"waiting\":%uD,\"away\":%uD",
-                bal_ngx_seen_station_state(seen), powers[seen->view.power], station->config.slots,
-                station->config.classes, station->config.queue, seen->processes, seen->view.running,
-                seen->view.waiting, seen->view.away);
-    say_list(text, "jobs", seen->view.jobs, station->config.classes);
-    bal_ngx_say(text,
-                ",\"counts\":{\"arrived\":%uL,\"ran\":%uL,\"answered\":%uL,\"failed\":%uL,\"full\":%uL,"
-                "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}",
-                c->arrived, c->ran, c->answered, c->failed, c->full, c->cancelled, c->reaped, c->rebuilds,
-                c->void_tickets);
-    say_times(text, seen->times, station->config.classes);
-    say_meter(text, status, &seen->meter);
-    say_ring(text, station->record, seen->recorded);
-    if (station->zone.mail) {
-        bal_ngx_say(
+    bal_ngx_text_printf(text, "{\"upstream\":");
+    bal_ngx_text_json_string(text, (const char *)station->us->host.data, station->us->host.len);
+    bal_ngx_text_printf(text,
+                        ",\"state\":\"%s\",\"power\":\"%s\",\"slots\":%uD,\"classes\":%uD,\"queue\":%uD,"
+                        "\"processes\":%uD,\"running\":%uD,\"waiting\":%uD,\"away\":%uD",
+                        bal_ngx_snapshot_station_state(snapshot), powers[snapshot->view.power],
+                        station->config.slots, station->config.classes, station->config.queue,
+                        snapshot->processes, snapshot->view.running, snapshot->view.waiting,
+                        snapshot->view.away);
+    print_list(text, "jobs", snapshot->view.jobs, station->config.classes);
+    bal_ngx_text_printf(
+        text,
+        ",\"counts\":{\"arrived\":%uL,\"ran\":%uL,\"answered\":%uL,\"failed\":%uL,\"full\":%uL,"
+        "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}",
+        c->arrived, c->ran, c->answered, c->failed, c->full, c->cancelled, c->reaped, c->rebuilds,
+        c->void_tickets);
+    print_times(text, snapshot->times, station->config.classes);
+    print_meter(text, status, &snapshot->meter);
+    print_ring(text, station->record, snapshot->recorded);
+    if (station->zone.transport) {
+        bal_ngx_text_printf(
             text,
             ",\"id\":\"%uL\",\"offered\":%uD,\"offers\":%uL,\"rode\":%uL,\"probed\":%uL,\"given\":%uL,"
             "\"returned\":%uL",
-            station->config.id, seen->view.offered, c->offers, c->rode, c->probed, c->given, c->returned);
-        say_messages(text, c->said, c->heard, seen->receipts, c->unsent);
+            station->config.id, snapshot->view.offered, c->offers, c->piggybacked, c->probed, c->given,
+            c->returned);
+        print_dispatchers(text, snapshot);
+        print_messages(text, c->messages_sent, c->messages_received, snapshot->receipts, snapshot->unsent,
+                       snapshot->dropped);
     }
-    bal_ngx_say(text, "}");
+    bal_ngx_text_printf(text, "}");
 }
 
 /* ---- all ---- */
 
 void bal_ngx_status_json(struct bal_ngx_text *text, const struct bal_ngx_status *status,
-                         const struct bal_ngx_seen *seen) {
-    bal_ngx_say(text, "{\"schema\":%d,\"ballast\":\"%s\",\"nginx\":\"%s\",\"time\":", BAL_NGX_SCHEMA,
-                BALLAST_VERSION, NGINX_VERSION);
-    bal_ngx_say_seconds(text, seen->time_ns);
-    bal_ngx_say(text, ",\"bounds\":[");
+                         const struct bal_ngx_snapshot *snapshot) {
+    bal_ngx_text_printf(text, "{\"schema\":%d,\"ballast\":\"%s\",\"nginx\":\"%s\",\"time\":", BAL_NGX_SCHEMA,
+                        BALLAST_VERSION, NGINX_VERSION);
+    bal_ngx_text_seconds(text, snapshot->time_ns);
+    bal_ngx_text_printf(text, ",\"bounds\":[");
     for (uint32_t i = 0; i < BAL_NGX_TIMES - 1; i++) {
-        bal_ngx_say(text, i ? "," : "");
-        bal_ngx_say_seconds(text, bal_ngx_times_bound(i));
+        bal_ngx_text_printf(text, i ? "," : "");
+        bal_ngx_text_seconds(text, bal_ngx_times_bound(i));
     }
-    bal_ngx_say(text, "]");
+    bal_ngx_text_printf(text, "]");
     if (status->twin.len) {
-        bal_ngx_say(text, ",\"twin\":");
-        bal_ngx_quote(text, (const char *)status->twin.data, status->twin.len);
+        bal_ngx_text_printf(text, ",\"twin\":");
+        bal_ngx_text_json_string(text, (const char *)status->twin.data, status->twin.len);
     }
-    bal_ngx_say(text, ",\"dispatchers\":[");
-    for (uint32_t i = 0; i < seen->tiers; i++) {
-        bal_ngx_say(text, i ? ",\n" : "\n");
-        say_tier(text, status, &seen->tier[i]);
+    bal_ngx_text_printf(text, ",\"dispatchers\":[");
+    for (uint32_t i = 0; i < snapshot->peer_sets; i++) {
+        bal_ngx_text_printf(text, i ? ",\n" : "\n");
+        print_peers(text, status, &snapshot->peers[i]);
     }
-    bal_ngx_say(text, "],\"stations\":[");
-    for (uint32_t i = 0; i < seen->stations; i++) {
-        bal_ngx_say(text, i ? ",\n" : "\n");
-        say_station(text, status, &seen->station[i]);
+    bal_ngx_text_printf(text, "],\"stations\":[");
+    for (uint32_t i = 0; i < snapshot->stations; i++) {
+        bal_ngx_text_printf(text, i ? ",\n" : "\n");
+        print_station(text, status, &snapshot->station[i]);
     }
-    bal_ngx_say(text, "]}\n");
+    bal_ngx_text_printf(text, "],\"locks\":[");
+    for (uint32_t i = 0; i < snapshot->locks; i++) {
+        bal_ngx_text_printf(text, i ? ",\n" : "\n");
+        print_lock(text, &snapshot->lock[i]);
+    }
+    bal_ngx_text_printf(text, "]}\n");
 }

@@ -1,4 +1,4 @@
-/* Recorded requests, a line of JSON each, behind a line that says what they are. */
+/* Recorded requests, a line of JSON each, after a header line. */
 #include "status.h"
 
 #include "process.h"
@@ -10,7 +10,7 @@ struct recorder {
     struct bal_ngx_zone *zone;
     struct bal_ngx_records *records;
     const ngx_str_t *name;
-    const struct bal_ngx_seen_tier *tier; /* NULL: it is a station */
+    const struct bal_ngx_snapshot_peers *peers; /* NULL: it is a station */
     uint32_t classes;
 };
 
@@ -19,19 +19,19 @@ static bool is_named(const ngx_str_t *wanted, const ngx_str_t *name) {
            (wanted->len == name->len && ngx_strncmp(wanted->data, name->data, name->len) == 0);
 }
 
-static bool find(const struct bal_ngx_seen *seen, const ngx_str_t *upstream, bool station,
-                 struct recorder *who) {
-    for (uint32_t i = 0; !station && i < seen->tiers; i++) {
-        struct bal_ngx_tier *tier = (struct bal_ngx_tier *)seen->tier[i].tier;
-        if (tier != tier->upstream->tier || !tier->upstream->record ||
-            !is_named(upstream, &tier->upstream->us->host))
+static bool find_ring(const struct bal_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
+                      struct recorder *who) {
+    for (uint32_t i = 0; !station && i < snapshot->peer_sets; i++) {
+        struct bal_ngx_peers *peers = (struct bal_ngx_peers *)snapshot->peers[i].peers;
+        if (peers != peers->upstream->peers || !peers->upstream->record ||
+            !is_named(upstream, &peers->upstream->us->host))
             continue;
-        *who = (struct recorder){&tier->zone, tier->records, &tier->upstream->us->host, &seen->tier[i],
-                                 tier->config.classes};
+        *who = (struct recorder){&peers->zone, peers->records, &peers->upstream->us->host,
+                                 &snapshot->peers[i], peers->config.classes};
         return true;
     }
-    for (uint32_t i = 0; station && i < seen->stations; i++) {
-        struct bal_ngx_station *s = (struct bal_ngx_station *)seen->station[i].station;
+    for (uint32_t i = 0; station && i < snapshot->stations; i++) {
+        struct bal_ngx_station *s = (struct bal_ngx_station *)snapshot->station[i].station;
         if (!s->record || !is_named(upstream, &s->us->host))
             continue;
         *who = (struct recorder){&s->zone, s->records, &s->us->host, NULL, s->config.classes};
@@ -40,50 +40,51 @@ static bool find(const struct bal_ngx_seen *seen, const ngx_str_t *upstream, boo
     return false;
 }
 
-static void say_record(struct bal_ngx_text *text, const struct bal_ngx_record *record, uint64_t number,
-                       uint64_t to_wall) {
+static void print_record(struct bal_ngx_text *text, const struct bal_ngx_record *record, uint64_t number,
+                         uint64_t to_wall) {
     const uint64_t at = record->arrived_ns + to_wall;
-    bal_ngx_say(text, "[%uL,%uL.%06uL,%uD,%uD,%uD,%uD,%uD,\"%s\"]\n", number, at / 1000000000,
-                at / 1000 % 1000000, record->wait_us, record->took_us, record->server, (uint32_t)record->rank,
-                (uint32_t)record->status, bal_ngx_reason_name((enum bal_reason)record->reason));
+    bal_ngx_text_printf(text, "[%uL,%uL.%06uL,%uD,%uD,%uD,%uD,%uD,\"%s\"]\n", number, at / 1000000000,
+                        at / 1000 % 1000000, record->wait_us, record->took_us, record->server,
+                        (uint32_t)record->rank, (uint32_t)record->status,
+                        bal_ngx_reason_name((enum bal_reason)record->reason));
 }
 
-static void say_head(struct bal_ngx_text *text, const struct recorder *who, uint64_t first, uint64_t next,
-                     uint64_t since) {
-    bal_ngx_say(text, "{\"schema\":%d,\"upstream\":", BAL_NGX_SCHEMA);
-    bal_ngx_quote(text, (const char *)who->name->data, who->name->len);
-    bal_ngx_say(
+static void print_head(struct bal_ngx_text *text, const struct recorder *who, uint64_t first, uint64_t next,
+                       uint64_t since) {
+    bal_ngx_text_printf(text, "{\"schema\":%d,\"upstream\":", BAL_NGX_SCHEMA);
+    bal_ngx_text_json_string(text, (const char *)who->name->data, who->name->len);
+    bal_ngx_text_printf(
         text,
         ",\"station\":%s,\"classes\":%uD,\"first\":%uL,\"next\":%uL,\"lost\":%uL,\"fields\":[\"number\","
         "\"arrived_seconds\",\"wait_us\",\"service_us\",\"server\",\"class\",\"status\",\"reason\"]}\n",
-        who->tier ? "false" : "true", who->classes, first, next, since < first ? first - since : 0);
+        who->peers ? "false" : "true", who->classes, first, next, since < first ? first - since : 0);
 }
 
-bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r, const struct bal_ngx_seen *seen,
-                         const ngx_str_t *upstream, bool station, uint64_t since) {
+bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r,
+                         const struct bal_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
+                         uint64_t since) {
     struct bal_ngx_record *record = ngx_palloc(r->pool, MOST * sizeof *record);
     struct recorder who;
     uint32_t count = 0, more;
     uint64_t first = since;
-    if (!find(seen, upstream, station, &who))
+    if (!find_ring(snapshot, upstream, station, &who))
         return false;
     text->failed |= !record;
     do {
         more = 0;
-        if (text->failed)
+        if (text->failed || !bal_ngx_zone_lock(who.zone)) /* then the next request gets the rest */
             break;
-        bal_ngx_zone_lock(who.zone);
         const uint64_t from = bal_ngx_records_copy(who.records, first + count, ONCE, &record[count], &more);
         bal_ngx_zone_unlock(who.zone);
         if (count == 0)
             first = from;
-        else if (from != first + count) /* it has been overtaken by the writers; the rest is for the next */
+        else if (from != first + count) /* the writers have overtaken us; the next request gets the rest */
             break;
         count += more;
     } while (more == ONCE && count < MOST);
-    const uint64_t to_wall = bal_ngx_boot() - bal_ngx_now();
-    say_head(text, &who, first, first + count, since);
+    const uint64_t to_wall = bal_ngx_wall() - bal_ngx_now();
+    print_head(text, &who, first, first + count, since);
     for (uint32_t i = 0; i < count; i++)
-        say_record(text, &record[i], first + i, to_wall);
+        print_record(text, &record[i], first + i, to_wall);
     return true;
 }

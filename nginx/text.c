@@ -1,10 +1,11 @@
+/* Text buffers that grow. */
 #include "text.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-/* Room for so many more. */
-static u_char *room(struct bal_ngx_text *text, size_t more) {
+/* Makes space for so many more bytes. */
+static u_char *reserve(struct bal_ngx_text *text, size_t more) {
     if (text->failed)
         return NULL;
     if (text->room - text->length >= more)
@@ -22,8 +23,8 @@ static u_char *room(struct bal_ngx_text *text, size_t more) {
     return data + text->length;
 }
 
-void bal_ngx_say(struct bal_ngx_text *text, const char *format, ...) {
-    u_char *at = room(text, BAL_NGX_TEXT_ONCE);
+void bal_ngx_text_printf(struct bal_ngx_text *text, const char *format, ...) {
+    u_char *at = reserve(text, BAL_NGX_TEXT_ONCE);
     va_list args;
     if (!at)
         return;
@@ -32,49 +33,49 @@ void bal_ngx_say(struct bal_ngx_text *text, const char *format, ...) {
     va_end(args);
 }
 
-static void put(struct bal_ngx_text *text, const void *bytes, size_t count) {
-    u_char *at = room(text, count);
+static void append(struct bal_ngx_text *text, const void *bytes, size_t count) {
+    u_char *at = reserve(text, count);
     if (!at)
         return;
     memcpy(at, bytes, count);
     text->length += count;
 }
 
-void bal_ngx_quote(struct bal_ngx_text *text, const char *name, size_t length) {
+void bal_ngx_text_json_string(struct bal_ngx_text *text, const char *name, size_t length) {
     u_char *at = (u_char *)name, *end = at + length;
-    put(text, "\"", 1);
+    append(text, "\"", 1);
     while (at < end) {
         u_char *from = at;
         const u_char c = *at;
         if (c >= 0x80) {
             if (ngx_utf8_decode(&at, (size_t)(end - at)) <= 0x10ffff) {
-                put(text, from, (size_t)(at - from));
+                append(text, from, (size_t)(at - from));
             } else {
-                put(text, "\\ufffd", 6);
+                append(text, "\\ufffd", 6);
                 at = from + 1;
             }
             continue;
         }
         at++;
         if (c == '"' || c == '\\')
-            put(text, "\\", 1);
+            append(text, "\\", 1);
         if (c < ' ' || c == 0x7f)
-            bal_ngx_say(text, "\\u%04xD", (uint32_t)c);
+            bal_ngx_text_printf(text, "\\u%04xD", (uint32_t)c);
         else
-            put(text, &c, 1);
+            append(text, &c, 1);
     }
-    put(text, "\"", 1);
+    append(text, "\"", 1);
 }
 
-void bal_ngx_say_seconds(struct bal_ngx_text *text, uint64_t ns) {
+void bal_ngx_text_seconds(struct bal_ngx_text *text, uint64_t ns) {
     uint64_t part = ns % 1000000000;
     ngx_uint_t digits = 9;
-    bal_ngx_say(text, "%uL", ns / 1000000000);
+    bal_ngx_text_printf(text, "%uL", ns / 1000000000);
     if (part == 0)
         return;
     for (; part % 10 == 0; part /= 10)
         digits--;
     static const char *const formats[] = {"",       ".%01uL", ".%02uL", ".%03uL", ".%04uL",
                                           ".%05uL", ".%06uL", ".%07uL", ".%08uL", ".%09uL"};
-    bal_ngx_say(text, formats[digits], part);
+    bal_ngx_text_printf(text, formats[digits], part);
 }

@@ -1,4 +1,4 @@
-/* Text of any length in memory of its own: what status answers with. */
+/* A text buffer that grows, for the answers of the status page. */
 #ifndef NGINX_TEXT_H
 #define NGINX_TEXT_H
 
@@ -9,16 +9,16 @@
 struct bal_ngx_text {
     u_char *data; /* ngx_free() */
     size_t length, room;
-    bool failed; /* there was no memory: what follows is not said either */
+    bool failed; /* out of memory: further text is dropped too */
 };
 
-enum { BAL_NGX_TEXT_ONCE = 2048 }; /* the most that is said at once */
+enum { BAL_NGX_TEXT_ONCE = 2048 }; /* the longest text of one call */
 
 /* As ngx_sprintf(). */
-void bal_ngx_say(struct bal_ngx_text *text, const char *format, ...);
+void bal_ngx_text_printf(struct bal_ngx_text *text, const char *format, ...);
 /* A string of JSON; bytes that are no UTF-8 become U+FFFD. */
-void bal_ngx_quote(struct bal_ngx_text *text, const char *name, size_t length);
+void bal_ngx_text_json_string(struct bal_ngx_text *text, const char *name, size_t length);
 /* Seconds, to the nanosecond; without zeros at the end. */
-void bal_ngx_say_seconds(struct bal_ngx_text *text, uint64_t ns);
+void bal_ngx_text_seconds(struct bal_ngx_text *text, uint64_t ns);
 
 #endif

@@ -1,14 +1,15 @@
-/* The directive `ballast POLICY [slots=K] [hold=N,T] [class=$variable] [quarantine=K,T|off] [zone=SIZE]
- * [listen=ADDRESS] [record=N];` */
+/* The directive `ballast POLICY [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
+ * [listen=ADDRESS] [record=N] [abort=wait|close];` */
 #include "upstream.h"
 #include "option.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
     HELD = 1000, /* unless hold= says otherwise */
     HOLD_MS = 10000,
-    FAILURES = 3, /* unless quarantine= does */
+    FAILURES = 3, /* unless ejection= does */
     BACK_OFF_MS = 1000,
 };
 
@@ -16,9 +17,10 @@ enum {
 
 static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
+    b->slots_given = true;
     if (bal_ngx_option_number(value->data, value->data + value->len, 1, 1000000, &b->slots))
         return NGX_CONF_OK;
-    return bal_ngx_option_wrong(cf, "\"slots=", value,
+    return bal_ngx_option_error(cf, "\"slots=", value,
                                 "the number of requests that a server works on at once, from 1 on");
 }
 
@@ -32,9 +34,10 @@ static char *set_hold(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
             b->text);
         return NGX_CONF_ERROR;
     }
+    b->hold_given = true;
     if (bal_ngx_option_pair(value, 1 << 24, &b->held, &b->hold))
         return NGX_CONF_OK;
-    return bal_ngx_option_wrong(cf, "\"hold=", value,
+    return bal_ngx_option_error(cf, "\"hold=", value,
                                 "hold=N,T: at most N requests wait, for at most T, as in hold=1000,10s");
 }
 
@@ -47,7 +50,7 @@ static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return NGX_CONF_OK;
 }
 
-static char *set_quarantine(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+static char *set_ejection(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
     if (value->len == 3 && ngx_strncmp(value->data, "off", 3) == 0) {
         b->failures = 0;
@@ -55,39 +58,50 @@ static char *set_quarantine(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     }
     if (bal_ngx_option_pair(value, 1000000, &b->failures, &b->back_off))
         return NGX_CONF_OK;
-    return bal_ngx_option_wrong(
-        cf, "\"quarantine=", value,
-        "off, or quarantine=K,T: after K failures in a row for T, as in quarantine=3,1s");
+    return bal_ngx_option_error(cf, "\"ejection=", value,
+                                "off, or ejection=K,T: after K failures in a row for T, as in ejection=3,1s");
 }
 
 static char *set_zone(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
     const ssize_t size = ngx_parse_size(value);
     if (size <= 0)
-        return bal_ngx_option_wrong(cf, "\"zone=", value, "a size, as in zone=8m");
+        return bal_ngx_option_error(cf, "\"zone=", value, "a size, as in zone=8m");
     b->zone = (size_t)size;
     return NGX_CONF_OK;
 }
 
 static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
-    return bal_ngx_mail_parse(cf, "listen=", value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return bal_ngx_address_parse(cf, "listen=", value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
 }
 
 static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
     if (bal_ngx_option_number(value->data, value->data + value->len, 0, BAL_NGX_RECORDS_MOST, &b->record))
         return NGX_CONF_OK;
-    return bal_ngx_option_wrong(cf, "\"record=", value,
+    return bal_ngx_option_error(cf, "\"record=", value,
                                 "the number of requests that are remembered, up to 16777216; 0: none");
 }
 
+static char *set_urgent(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    return bal_ngx_option_urgent(cf, value, &b->urgency.percent);
+}
+
+static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    return bal_ngx_option_abort(cf, value, &b->abort_frees);
+}
+
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots}, {"hold=", set_hold},     {"class=", set_class},   {"quarantine=", set_quarantine},
-    {"zone=", set_zone},   {"listen=", set_listen}, {"record=", set_record},
+    {"slots=", set_slots},         {"hold=", set_hold},   {"class=", set_class},
+    {"ejection=", set_ejection},   {"zone=", set_zone},   {"listen=", set_listen},
+    {"record=", set_record},       {"abort=", set_abort}, {"urgent=", set_urgent},
+    {"quarantine=", set_ejection}, /* deprecated: ejection= */
 };
 
-/* Whether servers have stations must be known before the policy can be judged. */
+/* Whether servers have stations must be known before the policy can be checked. */
 static bool has_stations(const ngx_conf_t *cf) {
     const ngx_str_t *text = cf->args->elts;
     for (ngx_uint_t i = 2; i < cf->args->nelts; i++)
@@ -98,10 +112,10 @@ static bool has_stations(const ngx_conf_t *cf) {
 
 /* ---- the policy ---- */
 
-/* Can it be hosted here at all? A fleet of any size will tell. */
+/* Can this policy run here at all? The check works with a fleet of any size. */
 static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_str_t *text) {
     const struct bal_dispatcher_config any = {.servers = 1 << 16,
-                                              .owners = 1,
+                                              .workers = 1,
                                               .requests = 1,
                                               .stations = b->stations,
                                               .probe_ns = 1000000,
@@ -110,6 +124,8 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
                                               .boot = 1};
     struct bal_error err;
     enum bal_code code = bal_policy_parse((const char *)text->data, &b->policy, &err);
+    if (!code)
+        bal_policy_wait_for_power(&b->policy);
     if (!code)
         code = bal_dispatcher_check(&b->policy, &any, &err);
     if (!code && bal_policy_print(&b->policy, b->text, sizeof b->text) >= sizeof b->text)
@@ -122,7 +138,7 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
 
 /* ---- when all servers are known ---- */
 
-/* Weights are for those that compare own counts or choose by them; to others they would mean nothing. */
+/* Weights are for those that compare own counts or choose by them; others would ignore them. */
 static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
     const ngx_http_upstream_server_t *server = b->us->servers->elts;
     if (bal_policy_flags(&b->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS))
@@ -133,25 +149,128 @@ static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b)
                 NGX_LOG_EMERG, cf->log, 0,
                 "ballast: policy '%s' does not look at weights, but server \"%V\" of upstream \"%V\" "
                 "has weight=%ui; leave it out (a fast server is idle more often), or use own or "
-                "jiq:else=own in %V:%ui",
+                "jiq:else=least-conn in %V:%ui",
                 b->text, &server[i].name, &b->us->host, server[i].weight, &b->file, b->line);
             return NGX_ERROR;
         }
     return NGX_OK;
 }
 
+/* `sticky` of nginx (since 1.29.6) requests the server of a session from the balancing method, which ours
+ * does not support. Its configuration of an upstream begins with the method that it wraps: none where it is
+ * not used. */
+static ngx_int_t check_sticky(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+    ngx_module_t *const *module = cf->cycle->modules;
+    while (*module && ngx_strcmp((*module)->name, "ngx_http_upstream_sticky_module") != 0)
+        module++;
+    void *const *conf = *module ? b->us->srv_conf[(*module)->ctx_index] : NULL;
+    if (!conf || !*conf)
+        return NGX_OK;
+    ngx_log_error(
+        NGX_LOG_EMERG, cf->log, 0,
+        "ballast: sticky in upstream \"%V\" would have no effect, as the policy chooses the server of "
+        "each request; leave out one of the two in %V:%ui",
+        &b->us->host, &b->file, b->line);
+    return NGX_ERROR;
+}
+
+/* The station of a server must be known by its address from the start. */
+static ngx_int_t check_names(ngx_conf_t *cf, struct bal_ngx_upstream *b) {
+    b->resolves = bal_ngx_resolved_is_used(b->us);
+    if (!b->resolves || !b->stations)
+        return NGX_OK;
+    ngx_log_error(
+        NGX_LOG_EMERG, cf->log, 0,
+        "ballast: a server of upstream \"%V\" has resolve, and listen= is for servers with stations, "
+        "whose addresses must be known; leave out one of the two in %V:%ui",
+        &b->us->host, &b->file, b->line);
+    return NGX_ERROR;
+}
+
+static int by_weight(const void *a, const void *b) {
+    const ngx_http_upstream_server_t *const *s = a, *const *t = b;
+    return ((*s)->weight > (*t)->weight) - ((*s)->weight < (*t)->weight);
+}
+
+/* The largest load that a policy bears which compares d servers: requests whose d all lie among the k slowest
+ * must be served by these, for every k (Foss and Chernova 1998). */
+static double critical_load(const ngx_http_upstream_server_t *const *server, ngx_uint_t count, double d) {
+    double all = 0, capacity = 0, critical = 1;
+    for (ngx_uint_t i = 0; i < count; i++)
+        all += (double)server[i]->weight;
+    for (ngx_uint_t k = 1; k <= count; k++) {
+        double among = 1;
+        capacity += (double)server[k - 1]->weight;
+        for (double i = 0; i < d; i++)
+            among *= ngx_max((double)k - i, 0) / ((double)count - i);
+        if (among > 0)
+            critical = ngx_min(critical, capacity / all / among);
+    }
+    return critical;
+}
+
+/* How many servers a policy compares for a request, drawn uniformly; NAN: all, or it draws by weight. Those
+ * that compare few and do not look at weights (pod, random) are refused where there are any. */
+static double compared(const struct bal_policy_spec *policy) {
+    const char *name = policy->policy->name;
+    return strcmp(name, "least-conn") == 0 || strcmp(name, "ewma") == 0 ? bal_policy_value(policy, "d") : NAN;
+}
+
+/* Weights are speeds: a policy that compares few servers may send too much to slow ones. */
+static ngx_int_t warn_of_instability(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+    const ngx_http_upstream_server_t *server = b->us->servers->elts;
+    const double d = compared(&b->policy);
+    ngx_uint_t count = 0;
+    if (!(d >= 1) || b->resolves) /* how many servers a name means is not known yet */
+        return NGX_OK;
+    const ngx_http_upstream_server_t **active =
+        ngx_palloc(cf->pool, b->us->servers->nelts * sizeof(ngx_http_upstream_server_t *));
+    if (!active)
+        return NGX_ERROR;
+    for (ngx_uint_t i = 0; i < b->us->servers->nelts; i++)
+        if (!server[i].backup && !server[i].down)
+            active[count++] = &server[i];
+    if ((double)count < d)
+        return NGX_OK;
+    ngx_qsort(active, count, sizeof *active, by_weight);
+    const double critical = critical_load(active, count, d);
+    if (critical < 1)
+        ngx_log_error(
+            NGX_LOG_WARN, cf->log, 0,
+            "ballast: policy '%s' is unstable above load %.2f if the weights of upstream \"%V\" "
+            "are speeds: too "
+            "many requests are offered slow servers alone; use own or jiq:else=least-conn in %V:%ui",
+            b->text, critical, &b->us->host, &b->file, b->line);
+    return NGX_OK;
+}
+
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
     struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
-    if (ngx_http_upstream_init_round_robin(cf, us) != NGX_OK || check_weights(cf, b) != NGX_OK)
+    if (ngx_http_upstream_init_round_robin(cf, us) != NGX_OK || check_weights(cf, b) != NGX_OK ||
+        check_sticky(cf, b) != NGX_OK || check_names(cf, b) != NGX_OK || warn_of_instability(cf, b) != NGX_OK)
         return NGX_ERROR;
-    const ngx_http_upstream_rr_peers_t *peers = us->peer.data;
-    for (b->tiers = 0; peers && b->tiers < TIERS; peers = peers->next, b->tiers++) {
-        if (bal_ngx_tier_init(cf, &b->tier[b->tiers], b, peers, b->tiers > 0) != NGX_OK)
+    const ngx_http_upstream_rr_peers_t *rr_peers = us->peer.data;
+    for (b->peer_sets = 0; rr_peers && b->peer_sets < PEER_SETS; rr_peers = rr_peers->next, b->peer_sets++) {
+        if (bal_ngx_peers_init(cf, &b->peers[b->peer_sets], b, rr_peers, b->peer_sets > 0) != NGX_OK)
             return NGX_ERROR;
-        b->tries += peers->tries;
+        b->tries += rr_peers->tries;
     }
     us->peer.init = bal_ngx_peer_init;
     return NGX_OK;
+}
+
+/* A server with slots=1 gets one request at a time: too small a number throttles it, and the right one cannot
+ * be guessed. Stations know their own. */
+static char *check_slots(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+    if (!(bal_policy_flags(&b->policy) & BAL_MAY_HOLD) || b->slots_given || b->stations)
+        return NGX_CONF_OK;
+    ngx_conf_log_error(
+        NGX_LOG_EMERG, cf, 0,
+        "ballast: policy '%s' lets requests wait until a server has a free slot, and slots= is "
+        "missing; use the number of requests that a server works on at once, its threads or "
+        "processes, as in slots=4, or jiq:else=least-conn where that is not known",
+        b->text);
+    return NGX_CONF_ERROR;
 }
 
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
@@ -175,8 +294,11 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
         b->hold = HOLD_MS;
     }
     for (ngx_uint_t i = 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
-                                    "slots=, hold=, class=, quarantine=, zone=, listen= or record=");
+        result = bal_ngx_option_set(
+            cf, options, sizeof options / sizeof *options, b, &text[i],
+            "slots=, hold=, class=, ejection=, zone=, listen=, record=, abort= or urgent=");
+    if (result == NGX_CONF_OK)
+        result = check_slots(cf, b);
     if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_TAKES_RANKS && !b->class)
         ngx_conf_log_error(
             NGX_LOG_WARN, cf, 0,
@@ -187,5 +309,8 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     b->us->flags = NGX_HTTP_UPSTREAM_CREATE | NGX_HTTP_UPSTREAM_WEIGHT | NGX_HTTP_UPSTREAM_MAX_CONNS |
                    NGX_HTTP_UPSTREAM_MAX_FAILS | NGX_HTTP_UPSTREAM_FAIL_TIMEOUT | NGX_HTTP_UPSTREAM_DOWN |
                    NGX_HTTP_UPSTREAM_BACKUP;
+#if BAL_NGX_RESOLVES
+    b->us->flags |= NGX_HTTP_UPSTREAM_MODIFY;
+#endif
     return result;
 }

@@ -1,17 +1,18 @@
 /* The dispatcher role: `ballast POLICY ...;` in an upstream block.
  *
- * upstream.c reads the directive, tier.c keeps the servers of an upstream in shared memory, peer.c chooses
- * one for a request and tells what became of it, hold.c lets requests wait, class.c tells how urgent they
- * are; variables.c and status.c show all this. */
+ * upstream.c reads the directive, peers.c keeps the servers of an upstream in shared memory, peer.c chooses
+ * one for a request and reports its outcome, hold_queue.c lets requests wait, class.c determines their class;
+ * variables.c and status.c show all this. */
 #ifndef NGINX_UPSTREAM_H
 #define NGINX_UPSTREAM_H
 
 #include "ballast/live/dispatcher.h"
+#include "class.h"
 #include "placeholder.h"
 #include "record.h"
 #include "zone.h"
 
-enum { TIERS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 31, DECISION_SHARE = 64 };
+enum { PEER_SETS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 31, DECISION_SHARE = 64 };
 
 /* ---- servers ---- */
 
@@ -23,7 +24,7 @@ struct bal_ngx_server {
     ngx_uint_t weight, max_conns, max_fails;
     time_t fail_timeout;
     bool down;
-    bool foreign; /* not in our configuration: another process has a newer one */
+    ngx_int_t credit; /* for choosing without counting */
 #if (NGX_HTTP_SSL)
     ngx_ssl_session_t *session;
 #endif
@@ -34,35 +35,56 @@ struct bal_ngx_decisions {
     uint64_t bucket[DECISION_BUCKETS], sum_ns;
 };
 
-/* In shared memory, before the block of the core. */
+/* In shared memory, in front of the core's block. */
 struct bal_ngx_shared {
-    uint64_t version; /* one more whenever a number may mean another server */
-    uint64_t servers; /* a hash of the configuration that was applied */
-    uint64_t plain;   /* requests that were sent without being counted */
-    /* Each process in a row of its own; of one decision in DECISION_SHARE, for looking at the clock takes a
-     * good part of the time of a decision. */
-    struct bal_ngx_decisions decisions[BAL_OWNERS_MAX];
-    uint8_t told[]; /* by number: what the log says of quarantine and max_fails */
+    uint64_t version;           /* one more whenever an index may mean another server */
+    uint64_t servers;           /* a hash of the configuration that was applied */
+    uint64_t untracked;         /* requests that were sent without being counted */
+    uint64_t silence_logged_at; /* when silent stations, or their return, were last logged */
+    uint32_t unheard;           /* it has been logged that all stations are silent */
+    /* Each process in a row of its own; one decision in DECISION_SHARE is measured, because reading the clock
+     * takes a good part of the time of a decision. */
+    struct bal_ngx_decisions decisions[BAL_WORKERS_MAX];
+    uint8_t logged_state[]; /* by index: the last logged state of ejection, max_fails and silence */
 };
 
-/* Servers of an upstream among which a policy chooses: those that are no backup, or those that are. */
-struct bal_ngx_tier {
+/* Changes of stations to be logged after the lock is released. */
+struct bal_ngx_silence {
+    uint32_t stations, silent;      /* of servers that are not down */
+    uint32_t fallen, risen;         /* silent since the last time; no longer silent */
+    char names[4][BAL_SERVER_NAME]; /* of the first that have fallen silent */
+    enum { BAL_NGX_AS_BEFORE, BAL_NGX_UNHEARD, BAL_NGX_HEARD_AGAIN } change; /* of all together */
+};
+
+/* Which server an index means to this process. */
+struct bal_ngx_known {
+    struct bal_ngx_server *server;
+    struct bal_ngx_foreign *foreign; /* memory for one of a newer configuration; NULL: not needed yet */
+    uint64_t version;                /* of the list of servers; 0: it has not been looked up */
+};
+
+/* Servers of an upstream among which a policy chooses: either the primary or the backup servers. */
+struct bal_ngx_peers {
     struct bal_ngx_zone zone;
     struct bal_ngx_upstream *upstream;
     struct bal_dispatcher_config config;
     ngx_array_t servers; /* of struct bal_ngx_server *, by name */
-    struct bal_ngx_mail mail;
+    struct bal_ngx_transport transport;
     /* Of this process: */
     struct bal_dispatcher *d;
     struct bal_ngx_shared *shared;
     struct bal_ngx_records *records;
-    struct bal_ngx_server **by_number;
-    uint64_t version;     /* of by_number */
-    ngx_rbtree_t waiting; /* struct bal_ngx_peer by ticket */
+    struct bal_ngx_known *known;               /* by number */
+    struct bal_dispatcher_server *server_list; /* our servers as passed to the block, and their hash */
+    uint64_t server_list_hash;
+    uint32_t server_list_count;
+    ngx_rbtree_t waiting;           /* struct bal_ngx_peer_data by ticket */
+    struct bal_ngx_resolved *names; /* of servers that nginx looks up while it runs; NULL: none is */
     ngx_rbtree_node_t sentinel;
-    ngx_uint_t next;    /* for choosing without counting */
-    uint32_t decisions; /* so far */
-    time_t told_plain;  /* when the log was last told of that */
+    struct bal_ngx_silence silence;
+    ngx_queue_t sent;           /* struct bal_ngx_peer_data, of this process; with stations */
+    uint32_t decisions;         /* so far */
+    time_t untracked_logged_at; /* when untracked requests were last logged */
 };
 
 /* The directive. Zeroed: there is none in this upstream. */
@@ -74,66 +96,88 @@ struct bal_ngx_upstream {
     char text[POLICY_TEXT]; /* of the policy, canonical */
     ngx_uint_t slots;
     ngx_uint_t held;
+    bool hold_given;
     ngx_msec_t hold;
     ngx_uint_t failures;
     ngx_msec_t back_off;
     ngx_http_complex_value_t *class;
     ngx_uint_t classes;
-    ngx_uint_t record;             /* requests that are recorded */
-    size_t zone;                   /* bytes; 0: as many as connections may need */
-    bool stations;                 /* servers have stations, which are spoken to from ... */
+    struct bal_ngx_urgency urgency;
+    ngx_uint_t record; /* requests that are recorded */
+    bool slots_given;  /* slots= is given, and holds also for requests of clients that have gone ... */
+    bool abort_frees;  /* ... unless servers notice that */
+    size_t zone;       /* bytes; 0: as many as connections may need */
+    bool stations;     /* servers have stations; messages to them are sent from ... */
     struct bal_ngx_address listen; /* ... here */
-    ngx_uint_t tiers;
-    struct bal_ngx_tier tier[TIERS];
+    ngx_uint_t peer_sets;
+    struct bal_ngx_peers peers[PEER_SETS];
     ngx_uint_t tries; /* servers that are not down */
+    bool resolves;    /* nginx looks names of servers up while it runs */
 };
 
-/* ---- tier.c ---- */
+/* ---- peers.c ---- */
 
 /* In the configuration: from nginx's own list. */
-ngx_int_t bal_ngx_tier_init(ngx_conf_t *cf, struct bal_ngx_tier *tier, struct bal_ngx_upstream *upstream,
-                            const ngx_http_upstream_rr_peers_t *peers, bool backup);
-/* Numbers may mean other servers than before; under the lock. */
-void bal_ngx_tier_learn(struct bal_ngx_tier *tier);
-/* The server of a number; under the lock. NULL: its name cannot be read. */
-static inline struct bal_ngx_server *bal_ngx_tier_server(struct bal_ngx_tier *tier, uint32_t number) {
-    if (tier->version != tier->shared->version)
-        bal_ngx_tier_learn(tier);
-    return tier->by_number[number];
-}
-/* One of our configuration that is not down, in turn: for when nothing can be counted. */
-struct bal_ngx_server *bal_ngx_tier_plain(struct bal_ngx_tier *tier);
+ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct bal_ngx_upstream *upstream,
+                             const ngx_http_upstream_rr_peers_t *rr_peers, bool backup);
+/* The server with this index. The lock of the zone must be held. NULL: its name cannot be read. */
+struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_t number);
+/* One of our configuration that is not down, in turn by weight: for when requests cannot be counted. Not
+ * `failed` (or NULL), if there is another one. NULL: all are down. */
+struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peers,
+                                                      const struct bal_ngx_server *failed);
 /* A decision has taken so long. */
-void bal_ngx_tier_took(struct bal_ngx_tier *tier, uint64_t ns);
+void bal_ngx_peers_add_decision_time(struct bal_ngx_peers *peers, uint64_t ns);
+
+/* ---- resolved_servers.c: servers that nginx looks up while it runs ---- */
+
+/* At configuration: does one of the servers use `resolve`? */
+bool bal_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us);
+/* In this process. NULL: out of memory. */
+struct bal_ngx_resolved *bal_ngx_resolved_new(ngx_pool_t *pool, uint32_t room);
+/* Copies nginx's present list, if it has changed since the last copy; returns whether it has. The lock must
+ * not be held. */
+bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers);
+/* The i-th of them as this process knows it, for choosing without counting; NULL behind the last. It may
+ * become another one when they are copied again. */
+struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, ngx_uint_t i);
+/* What was copied last: at most `room` servers. */
+uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_dispatcher_server *servers);
+/* The copied list has not been applied to the block yet. */
+bool bal_ngx_resolved_is_unapplied(const struct bal_ngx_resolved *names);
+void bal_ngx_resolved_set_applied(struct bal_ngx_resolved *names);
+/* Servers of an upstream that are not down. */
+ngx_uint_t bal_ngx_resolved_tries(const struct bal_ngx_upstream *upstream);
 
 /* ---- a request ---- */
 
 enum bal_ngx_peer_state {
-    BAL_PEER_NEW,     /* at no server, nothing to be given back */
-    BAL_PEER_SENT,    /* its ticket is under way */
-    BAL_PEER_PLAIN,   /* at a server, not counted */
-    BAL_PEER_WAITING, /* its ticket waits */
-    BAL_PEER_DECIDED, /* it has waited and may go to its server */
-    BAL_PEER_REFUSED, /* it may not wait, or not any longer */
-    BAL_PEER_FAILED,  /* nginx has given its server back, and may ask for another one at once */
+    BAL_PEER_NEW,       /* at no server, nothing to be released */
+    BAL_PEER_SENT,      /* its ticket is under way */
+    BAL_PEER_UNTRACKED, /* at a server, not counted */
+    BAL_PEER_WAITING,   /* its ticket waits */
+    BAL_PEER_DECIDED,   /* it has waited and may go to its server */
+    BAL_PEER_REFUSED,   /* it may not wait, or not any longer */
+    BAL_PEER_FAILED,    /* nginx has released its server, and may request another one at once */
 };
 
 /* What most requests never need. */
 struct bal_ngx_wait {
-    struct bal_ngx_peer *peer;
-    struct bal_ngx_placeholder place;
-    ngx_event_t later;      /* what must not be done inside of nginx's calls */
-    ngx_rbtree_node_t node; /* of those that wait, by ticket */
+    struct bal_ngx_peer_data *peer;
+    struct bal_ngx_placeholder placeholder;
+    ngx_event_t deferred_event; /* work that must not be done inside nginx's calls */
+    ngx_rbtree_node_t node;     /* of those that wait, by ticket */
 };
 
-/* Every request has one, in its pool, so that it is small. */
-struct bal_ngx_peer {
+/* Every request has one, in its pool, so keep it small. */
+struct bal_ngx_peer_data {
     ngx_http_request_t *request;
     ngx_http_upstream_t *u;
     struct bal_ngx_upstream *upstream;
-    struct bal_ngx_tier *tier;
+    struct bal_ngx_peers *peers;
     struct bal_ngx_server *server; /* the last one */
     struct bal_ngx_wait *wait;     /* NULL: not needed yet */
+    ngx_queue_t link;              /* with stations: among those of its tier that are at servers */
     uint64_t ticket;
     uint64_t began_ns;  /* when it came */
     uint64_t waited_ns; /* of all tries */
@@ -142,38 +186,45 @@ struct bal_ngx_peer {
     uint32_t number; /* of the server ... */
     uint32_t length; /* ... and how many were there when it was chosen */
     uint8_t rank;
-    uint8_t state;   /* enum bal_ngx_peer_state */
-    uint8_t reason;  /* enum bal_reason of the last verdict */
-    uint8_t outcome; /* enum bal_outcome, of FAILED */
-    bool plain;      /* the last choice was not counted */
-    bool blameless;  /* the server has had no part in what went wrong */
+    uint8_t state;    /* enum bal_ngx_peer_state */
+    uint8_t reason;   /* enum bal_reason of the last decision */
+    uint8_t outcome;  /* enum bal_outcome, of BAL_PEER_FAILED */
+    bool untracked;   /* the last choice was not counted */
+    bool local_error; /* the error was not the server's */
+    bool linked;
+    bool lost; /* its station has been silent for too long */
 };
 
 /* ---- peer.c ---- */
 
 ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t *us);
 /* The last choice that was made for this request, NULL: none was. */
-const struct bal_ngx_peer *bal_ngx_peer_of(const ngx_http_request_t *r);
+const struct bal_ngx_peer_data *bal_ngx_peer_of(const ngx_http_request_t *r);
 /* What it needs to wait, or for something to be done later; NULL: there is no memory. */
-struct bal_ngx_wait *bal_ngx_peer_wait(struct bal_ngx_peer *peer);
-/* The ticket, if there is one, is given back: the client has gone, or nobody was asked. */
-void bal_ngx_peer_cancel(struct bal_ngx_peer *peer);
+struct bal_ngx_wait *bal_ngx_peer_get_wait(struct bal_ngx_peer_data *peer);
+/* Those that wait for the answer of a station which has been silent for BAL_NGX_LOST_MS go elsewhere, if they
+ * may be tried again. */
+enum { BAL_NGX_LOST_MS = 2000 };
+void bal_ngx_peer_time_out_lost(struct bal_ngx_peers *peers, uint64_t now);
+/* Releases the ticket, if there is one: the client has gone, or the request was sent to no server. */
+void bal_ngx_peer_cancel(struct bal_ngx_peer_data *peer);
 
-/* ---- hold.c ---- */
+/* ---- hold_queue.c ---- */
 
-/* From inside of nginx's peer.get: the request waits for news, or is refused. What peer.get shall return. */
-ngx_int_t bal_ngx_hold(struct bal_ngx_peer *peer, ngx_peer_connection_t *pc);
-/* Looks for news of a tier; no lock is held. */
-void bal_ngx_hold_news(struct bal_ngx_tier *tier);
+/* Called inside nginx's peer.get: the request waits for a decision, or is refused. Returns what peer.get
+ * shall return. */
+ngx_int_t bal_ngx_hold_request(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc);
+/* Processes new decisions of a tier. No lock may be held. */
+void bal_ngx_hold_process_decisions(struct bal_ngx_peers *peers);
 /* It does not wait any longer, whatever comes. */
-void bal_ngx_hold_end(struct bal_ngx_peer *peer);
-/* What was put off until nginx's own calls are over: of WAITING and REFUSED. */
-void bal_ngx_hold_later(struct bal_ngx_peer *peer);
+void bal_ngx_hold_remove(struct bal_ngx_peer_data *peer);
+/* Runs what was deferred until nginx's own calls have returned, for WAITING and REFUSED. */
+void bal_ngx_hold_run_deferred(struct bal_ngx_peer_data *peer);
 
 /* ---- the others ---- */
 
-/* The key of `ballast_key`, or the one that everybody knows. */
-const struct bal_key *bal_ngx_key(ngx_conf_t *cf);
+/* The keys of `ballast_key`, or the public default key. */
+const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf);
 
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf);

@@ -22,7 +22,7 @@ static ngx_int_t set_nothing(ngx_http_variable_value_t *v) {
 }
 
 /* Where a request will go to: proxy_pass names it, or a variable there does. While the variables of
- * proxy_pass itself are read, and when they make no address, nobody knows. */
+ * proxy_pass itself are read, and when they yield no address, it is unknown. */
 static const struct bal_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
     const ngx_http_upstream_t *u = r->upstream;
     const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
@@ -36,7 +36,7 @@ static const struct bal_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
 }
 
 static ngx_int_t get_server(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
     return peer && peer->server ? set_text(v, peer->server->name.data, peer->server->name.len)
                                 : set_nothing(v);
@@ -52,14 +52,14 @@ const char *bal_ngx_reason_name(enum bal_reason reason) {
 }
 
 static ngx_int_t get_reason(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
     if (!peer)
         return set_nothing(v);
     const char *name = bal_ngx_reason_name((enum bal_reason)peer->reason);
-    if (peer->plain)
+    if (peer->untracked)
         name = bal_ngx_reason_name(BAL_REASON_LEDGER);
-    else if (peer->tier != peer->upstream->tier && peer->server)
+    else if (peer->peers != peer->upstream->peers && peer->server)
         name = "backup";
     return set_text(v, name, strlen(name));
 }
@@ -73,9 +73,9 @@ static ngx_int_t set_formatted(ngx_http_request_t *r, ngx_http_variable_value_t 
 }
 
 static ngx_int_t get_length(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
-    if (!peer || !peer->server || peer->plain)
+    if (!peer || !peer->server || peer->untracked)
         return set_nothing(v);
     return set_formatted(r, v, "%uL", peer->length, 0);
 }
@@ -84,9 +84,9 @@ static ngx_int_t set_time(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
     return set_formatted(r, v, "%uL.%06uL", ns / 1000000000, ns / 1000 % 1000000);
 }
 
-/* By the clock on the wall: now, less the time since. */
+/* In wall clock time: now, minus the time since. */
 static ngx_int_t get_start(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     struct timespec now;
     (void)data;
     if (!peer || !peer->began_ns)
@@ -97,19 +97,30 @@ static ngx_int_t get_start(ngx_http_request_t *r, ngx_http_variable_value_t *v, 
 }
 
 static ngx_int_t get_time(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
     return peer && peer->took_ns ? set_time(r, v, peer->took_ns) : set_nothing(v);
 }
 
 static ngx_int_t get_wait(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
     return peer ? set_time(r, v, peer->waited_ns) : set_nothing(v);
 }
 
+/* How many requests the server has at most, where a limit is kept here: by policies that let others wait. The
+ * limits of stations are not known here. */
+static ngx_int_t get_slots(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
+    (void)data;
+    if (!peer || !peer->server || peer->untracked || peer->upstream->stations ||
+        !(bal_policy_flags(&peer->upstream->policy) & BAL_MAY_HOLD))
+        return set_nothing(v);
+    return set_formatted(r, v, "%uL", peer->upstream->slots, 0);
+}
+
 static ngx_int_t get_class(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    const struct bal_ngx_peer *peer = bal_ngx_peer_of(r);
+    const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
     return peer ? set_formatted(r, v, "%uL", peer->rank, 0) : set_nothing(v);
 }
@@ -120,17 +131,17 @@ static ngx_int_t get_from(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
     (void)data;
     if (!upstream || !upstream->stations)
         return set_nothing(v);
-    return set_text(v, upstream->tier[0].mail.signed_as[BAL_NGX_FROM], BAL_NGX_SIGNED);
+    return set_text(v, upstream->peers[0].transport.signed_as[BAL_NGX_FROM], BAL_NGX_SIGNED);
 }
 
 /* For the header Ballast-Moved of a request that goes to another station. */
 static ngx_int_t get_moved(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
-    struct bal_ngx_visit *visit = bal_ngx_visit_of(r);
+    struct bal_ngx_station_request *visit = bal_ngx_station_request_of(r);
     (void)data;
     if (!visit || !visit->target)
         return set_nothing(v);
-    visit->told = true;
-    return set_text(v, visit->station->mail.signed_as[BAL_NGX_MOVED], BAL_NGX_SIGNED);
+    visit->moved_header_sent = true;
+    return set_text(v, visit->station->transport.signed_as[BAL_NGX_MOVED], BAL_NGX_SIGNED);
 }
 
 static ngx_http_variable_t variables[] = {
@@ -140,6 +151,7 @@ static ngx_http_variable_t variables[] = {
     {.name = ngx_string("ballast_start"), .get_handler = get_start},
     {.name = ngx_string("ballast_time"), .get_handler = get_time},
     {.name = ngx_string("ballast_wait"), .get_handler = get_wait},
+    {.name = ngx_string("ballast_slots"), .get_handler = get_slots},
     {.name = ngx_string("ballast_class"), .get_handler = get_class},
     {.name = ngx_string("ballast_from"), .get_handler = get_from},
     {.name = ngx_string("ballast_moved"), .get_handler = get_moved},

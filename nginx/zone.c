@@ -1,3 +1,4 @@
+/* Shared memory zones: creating and opening them, waking processes, timers, dead processes, reloads. */
 #include "zone.h"
 
 #include "process.h"
@@ -6,26 +7,30 @@
 #include <sys/random.h>
 
 enum {
-    TICK_MS = 125,           /* how often the dead are looked for */
-    WAIT_MS = 100,           /* how often those who wait look, should nobody wake them */
-    DEAF_MS = 5,             /* and in a process that is to end, of which nginx has closed the socket */
+    TICK_MS = 125, /* how often to look for dead processes */
+    WAIT_MS = 100, /* how often processes with waiting requests check for decisions, if no process notifies
+                      them */
+    CLOSED_SOCKET_MS = 5,    /* the same in a process that is shutting down, whose socket nginx has closed */
     REQUESTS_LEAST = 1024,   /* capacity, unless the role says otherwise */
     REQUESTS_MOST = 1 << 16, /* about 8 megabytes */
 };
 
 struct bal_ngx_zone_head {
     bal_ngx_lock lock;
-    uint64_t id;                     /* no other zone has it, before or after a reload */
-    uint64_t generation;             /* of the configuration that is applied */
-    uint64_t looked_at;              /* when somebody last looked for the dead */
-    uint64_t receipts[BAL_RECEIPTS]; /* datagrams of which nothing was heard */
-    uint32_t slot[BAL_NGX_OWNERS];   /* in the master's table of processes, of each owner */
+    uint64_t id;            /* no other zone has it, before or after a reload */
+    uint64_t generation;    /* of the configuration that is applied */
+    uint64_t newest;        /* and of the last one that has this zone, written by the master */
+    uint64_t maintained_at; /* when a process last looked for dead ones */
+    struct bal_ngx_stalls stalls;
+    uint64_t receipts[BAL_RECEIPTS]; /* datagrams that were rejected */
+    struct bal_ngx_datagram_error datagram_errors[BAL_NGX_DATAGRAM_ERRORS];
+    uint32_t slot[BAL_NGX_WORKERS_MAX]; /* in the master's table of processes, of each owner */
 };
 
-/* Which zone hears what comes to an address. A reload that changes what a block depends on begins another
- * zone at the same socket, of which processes of before, in theirs, must know. So this is a zone of its own,
- * which stays. */
-enum { LISTENERS = 256 };
+/* Which zone receives the datagrams for an address. A reload that changes what a block depends on creates
+ * another zone at the same socket, and old processes, in the old zone, must know of it. So this table is a
+ * zone of its own, which survives reloads. */
+enum { LISTENERS = 4096 };
 struct listeners {
     bal_ngx_lock lock;
     struct listener {
@@ -70,6 +75,7 @@ static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
     }
     z->head = pool->data;
     z->lock = &z->head->lock;
+    z->stalls = &z->head->stalls;
     z->block = (char *)pool->data + head_size();
     if (!z->head->id)
         z->head->id = bal_ngx_now() ^ (uintptr_t)z->head;
@@ -127,32 +133,47 @@ struct bal_ngx_zone *bal_ngx_zone_at(ngx_uint_t i) {
 
 /* ---- waking and waiting ---- */
 
-void bal_ngx_zone_unlock_and_tell(struct bal_ngx_zone *z) {
-    uint32_t slot[BAL_NGX_OWNERS], slots = 0;
-    for (uint32_t owner; (owner = z->role->woken(z->user)) < BAL_NGX_OWNERS;) {
-        if (owner == z->role->self(z->user))
-            bal_ngx_post(&z->news);
+void bal_ngx_zone_unlock_and_flush(struct bal_ngx_zone *z) {
+    uint32_t slot[BAL_NGX_WORKERS_MAX], slots = 0;
+    for (uint32_t owner; (owner = z->role->next_to_wake(z->user)) < BAL_NGX_WORKERS_MAX;) {
+        if (owner == z->role->worker_number(z->user))
+            bal_ngx_post_event(&z->wakeup_event);
         else
             slot[slots++] = z->head->slot[owner];
     }
     uint32_t messages = 0;
-    const struct bal_message *message = z->mail ? z->role->out(z->user, &messages) : NULL;
-    bal_ngx_lock_give(z->lock);
+    const struct bal_message *message = z->transport ? z->role->outgoing(z->user, &messages) : NULL;
+    bal_ngx_lock_release(z->lock);
     while (slots)
-        bal_ngx_bell_ring(slot[--slots]);
+        bal_ngx_notify_worker(slot[--slots]);
     if (messages)
-        bal_ngx_mail_send(z->mail, message, messages);
+        bal_ngx_transport_send(z->transport, message, messages);
+    bal_ngx_journal_write();
 }
 
-void bal_ngx_zone_hear(struct bal_ngx_zone *z, const struct bal_message *message, uint32_t count) {
-    bal_ngx_zone_lock(z);
+void bal_ngx_zone_receive(struct bal_ngx_zone *z, const struct bal_ngx_datagram *datagram, uint32_t count) {
+    if (!bal_ngx_zone_lock(z)) {
+        bal_ngx_stall_count_datagrams(z, count);
+        return;
+    }
     const uint64_t now = bal_ngx_now();
     for (uint32_t i = 0; i < count; i++)
-        z->role->hear(z->user, now, &message[i]);
+        if (z->role->receive(z->user, now, &datagram[i].message) == BAL_RECEIPT_UNKNOWN_SENDER)
+            bal_ngx_zone_count_error(z, BAL_RECEIPT_UNKNOWN_SENDER, &datagram[i].from.sockaddr,
+                                     datagram[i].fromlen, 0);
     bal_ngx_zone_unlock(z);
 }
 
-void bal_ngx_zone_count(struct bal_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]) {
+void bal_ngx_zone_count_error(struct bal_ngx_zone *z, int kind, const struct sockaddr *address,
+                              socklen_t length, int error) {
+    bal_ngx_datagram_error_add(&z->head->datagram_errors[kind], address, length, error);
+}
+
+uint64_t bal_ngx_zone_unsent(const struct bal_ngx_zone *z) {
+    return __atomic_load_n(&z->head->datagram_errors[BAL_NGX_UNSENT].count, __ATOMIC_RELAXED);
+}
+
+void bal_ngx_zone_add_receipts(struct bal_ngx_zone *z, uint64_t receipts[BAL_RECEIPTS]) {
     for (int i = 0; i < BAL_RECEIPTS; i++) {
         if (receipts[i])
             __atomic_fetch_add(&z->head->receipts[i], receipts[i], __ATOMIC_RELAXED);
@@ -164,59 +185,78 @@ uint64_t bal_ngx_zone_receipts(const struct bal_ngx_zone *z, enum bal_receipt re
     return __atomic_load_n(&z->head->receipts[receipt], __ATOMIC_RELAXED);
 }
 
-/* ---- who hears ---- */
+/* ---- which zone receives ---- */
 
-/* From now on this zone hears, unless one of a newer configuration does. */
-static void announce(struct bal_ngx_zone *z, const ngx_cycle_t *cycle) {
-    const struct zones *zones = (void *)ngx_get_conf(cycle->conf_ctx, ngx_ballast_module);
-    struct listeners *listeners = ((ngx_slab_pool_t *)(void *)zones->listeners->shm.addr)->data;
-    const uint64_t address = z->mail->own.id + (z->mail->host ? 1 : 0); /* two may hear at one */
-    bal_ngx_lock_take(&listeners->lock);
+/* The row of an address: its own, a free one, or one of an address that no recent configuration has named.
+ * NULL: all are taken. Under the lock of the listeners. */
+static struct listener *find_listener(struct listeners *listeners, uint64_t address) {
+    struct listener *oldest = NULL;
     for (uint32_t i = 0; i < LISTENERS; i++) {
         struct listener *at = &listeners->at[i];
-        if (at->address && at->address != address)
-            continue;
+        if (!at->address || at->address == address)
+            return at;
+        if (at->generation < generation && (!oldest || at->generation < oldest->generation))
+            oldest = at;
+    }
+    if (oldest)
+        oldest->generation = 0;
+    return oldest;
+}
+
+/* From now on this zone receives, unless one of a newer configuration does. If the lock cannot be acquired
+ * now, the next tick tries again. */
+static void announce_receiver(struct bal_ngx_zone *z, const ngx_cycle_t *cycle) {
+    static bal_ngx_lock stalled;
+    const struct zones *zones = (void *)ngx_get_conf(cycle->conf_ctx, ngx_ballast_module);
+    struct listeners *listeners = ((ngx_slab_pool_t *)(void *)zones->listeners->shm.addr)->data;
+    const uint64_t address = z->transport->own.id + (z->transport->socket_owner ? 1 : 0); /* two may receive
+                                                                                             at one */
+    z->announced = bal_ngx_lock_acquire(&listeners->lock, &stalled);
+    if (!z->announced)
+        return;
+    struct listener *at = find_listener(listeners, address);
+    if (at) {
         at->address = address;
         if (at->generation <= generation) {
             at->generation = generation;
             __atomic_store_n(&at->zone, z->head->id, __ATOMIC_RELAXED);
         }
-        z->hears = &at->zone;
-        break;
+        z->receiving_zone = &at->zone;
     }
-    bal_ngx_lock_give(&listeners->lock);
+    bal_ngx_lock_release(&listeners->lock);
+    bal_ngx_journal_write();
 }
 
-/* After an upgrade another nginx has the socket; the master of before has renamed its file. */
+/* After an upgrade another nginx has the socket; the old master has renamed its pid file. */
 static bool is_upgraded(void) {
     const ngx_core_conf_t *core = (ngx_core_conf_t *)ngx_get_conf(ngx_cycle->conf_ctx, ngx_core_module);
     return ngx_exiting && access((const char *)core->oldpid.data, F_OK) == 0;
 }
 
-/* What comes is heard elsewhere, for good. Under the lock. */
-static void listen_no_longer(struct bal_ngx_zone *z, uint64_t now) {
-    if (z->hears && (__atomic_load_n(z->hears, __ATOMIC_RELAXED) != z->head->id || is_upgraded()))
-        z->role->deafen(z->user, now);
+/* Another zone or nginx receives our datagrams, permanently. Do not hold the lock: it may access a file. */
+static bool is_received_elsewhere(const struct bal_ngx_zone *z) {
+    return z->receiving_zone &&
+           (__atomic_load_n(z->receiving_zone, __ATOMIC_RELAXED) != z->head->id || is_upgraded());
 }
 
 /* Time until then, at least one millisecond and at most so many. */
-static ngx_msec_t until(uint64_t then, uint64_t now, ngx_msec_t most) {
+static ngx_msec_t delay_ms(uint64_t then, uint64_t now, ngx_msec_t most) {
     const uint64_t ms = then > now ? (then - now + 999999) / 1000000 : 1;
     return ms < most ? (ngx_msec_t)ms : most;
 }
 
-void bal_ngx_zone_wait(struct bal_ngx_zone *z, ngx_msec_t most) {
+void bal_ngx_zone_wait_begin(struct bal_ngx_zone *z, ngx_msec_t most) {
     const ngx_msec_t wait = ngx_max(1, ngx_min(most, WAIT_MS));
     z->waiting++;
-    if (z->patient.timer_set && (ngx_msec_int_t)(z->patient.timer.key - ngx_current_msec - wait) > 0)
-        ngx_del_timer(&z->patient);
-    if (!z->patient.timer_set)
-        ngx_add_timer(&z->patient, wait);
+    if (z->wait_timer.timer_set && (ngx_msec_int_t)(z->wait_timer.timer.key - ngx_current_msec - wait) > 0)
+        ngx_del_timer(&z->wait_timer);
+    if (!z->wait_timer.timer_set)
+        ngx_add_timer(&z->wait_timer, wait);
 }
 
-void bal_ngx_zone_waited(struct bal_ngx_zone *z) {
-    if (--z->waiting == 0 && z->patient.timer_set)
-        ngx_del_timer(&z->patient);
+void bal_ngx_zone_wait_end(struct bal_ngx_zone *z) {
+    if (--z->waiting == 0 && z->wait_timer.timer_set)
+        ngx_del_timer(&z->wait_timer);
 }
 
 static struct bal_ngx_zone *zone_of_event(const ngx_event_t *event) {
@@ -224,62 +264,102 @@ static struct bal_ngx_zone *zone_of_event(const ngx_event_t *event) {
     return whose->data;
 }
 
-static void on_patient(ngx_event_t *event) {
+static void on_wait_timer(ngx_event_t *event) {
     struct bal_ngx_zone *z = zone_of_event(event);
-    const bool deaf = ngx_exiting && z->mail;
-    if (!z->inside)
+    const bool socket_closed = ngx_exiting && z->transport;
+    if (!z->attached)
         return;
-    if (deaf)
-        bal_ngx_mail_look(z->mail);
-    bal_ngx_zone_lock(z);
-    const uint64_t now = bal_ngx_now();
-    listen_no_longer(z, now);
-    const uint64_t next = z->role->pass(z->user, now);
-    bal_ngx_zone_unlock(z);
-    z->role->news(z->user);
-    if (z->waiting && !z->patient.timer_set)
-        ngx_add_timer(&z->patient, until(next, now, deaf ? DEAF_MS : WAIT_MS));
+    if (socket_closed)
+        bal_ngx_transport_receive(z->transport);
+    const bool received_elsewhere = is_received_elsewhere(z);
+    uint64_t now = bal_ngx_now(), next = now + (uint64_t)WAIT_MS * 1000000;
+    if (bal_ngx_zone_lock(z)) {
+        now = bal_ngx_now();
+        if (received_elsewhere)
+            z->role->detach_stations(z->user, now);
+        next = z->role->run_timers(z->user, now);
+        bal_ngx_zone_unlock(z);
+    }
+    z->role->decisions_ready(z->user);
+    if (z->waiting && !z->wait_timer.timer_set)
+        ngx_add_timer(&z->wait_timer, delay_ms(next, now, socket_closed ? CLOSED_SOCKET_MS : WAIT_MS));
 }
 
-static void on_news(ngx_event_t *event) {
+static void on_wakeup(ngx_event_t *event) {
     const struct bal_ngx_zone *z = zone_of_event(event);
-    if (z->inside)
-        z->role->news(z->user);
+    if (z->attached)
+        z->role->decisions_ready(z->user);
 }
 
-/* Somebody has rung: news can only be where requests of ours wait. */
-static void on_bell(void) {
+/* This process was notified: decisions can only be where requests of ours wait. */
+static void on_notify(void) {
     struct bal_ngx_zone *z;
     for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++)
-        if (z->inside && z->waiting)
-            z->role->news(z->user);
+        if (z->attached && z->waiting)
+            z->role->decisions_ready(z->user);
 }
 
 /* ---- the dead, and time ---- */
 
-/* Whether the process of an owner is dead, asked once a tick for all zones. */
-static bool is_dead(const struct bal_ngx_zone *z, uint32_t owner, uint64_t now) {
+/* A process that has joined a zone. */
+struct owner {
+    uint32_t number, slot;
+    uint64_t pid, start;
+};
+
+/* Whether the process of an owner is dead, checked once a tick for all zones. Do not hold the lock: it reads
+ * /proc. */
+static bool is_dead(const struct owner *owner, uint64_t now) {
     static struct {
         uint64_t pid, start, asked_at;
         bool dead;
-    } memo[BAL_NGX_OWNERS];
-    uint64_t pid, start;
-    if (!z->role->owner(z->user, owner, &pid, &start))
-        return false;
-    const uint32_t place = z->head->slot[owner] % BAL_NGX_OWNERS;
-    if (memo[place].pid != pid || memo[place].start != start || memo[place].asked_at != now) {
-        memo[place].pid = pid;
-        memo[place].start = start;
+    } memo[BAL_NGX_WORKERS_MAX];
+    const uint32_t place = owner->slot % BAL_NGX_WORKERS_MAX;
+    if (memo[place].pid != owner->pid || memo[place].start != owner->start || memo[place].asked_at != now) {
+        memo[place].pid = owner->pid;
+        memo[place].start = owner->start;
         memo[place].asked_at = now;
-        memo[place].dead = bal_ngx_is_dead(pid, start);
+        memo[place].dead = bal_ngx_is_dead(owner->pid, owner->start);
     }
     return memo[place].dead;
 }
 
-static void reap(struct bal_ngx_zone *z, uint64_t now) {
-    for (uint32_t owner = 0; owner < BAL_NGX_OWNERS; owner++)
-        if (is_dead(z, owner, now))
-            z->role->reap(z->user, now, owner);
+static uint32_t list_owners(struct bal_ngx_zone *z, struct owner list[BAL_NGX_WORKERS_MAX]) {
+    uint32_t count = 0;
+    if (!bal_ngx_zone_lock(z))
+        return 0;
+    for (uint32_t i = 0; i < BAL_NGX_WORKERS_MAX; i++) {
+        struct owner *owner = &list[count];
+        owner->number = i;
+        owner->slot = z->head->slot[i];
+        count += z->role->worker(z->user, i, &owner->pid, &owner->start);
+    }
+    bal_ngx_zone_unlock(z);
+    return count;
+}
+
+static uint32_t filter_dead(struct owner list[BAL_NGX_WORKERS_MAX], uint32_t count, uint64_t now) {
+    uint32_t dead = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (is_dead(&list[i], now))
+            list[dead++] = list[i];
+    return dead;
+}
+
+/* Dead processes are searched without the lock; meanwhile another process may have reaped them, and their
+ * indexes may belong to others. */
+static void reap_dead(struct bal_ngx_zone *z, uint64_t now) {
+    struct owner list[BAL_NGX_WORKERS_MAX];
+    const uint32_t dead = filter_dead(list, list_owners(z, list), now);
+    if (!dead || !bal_ngx_zone_lock(z))
+        return;
+    for (uint32_t i = 0; i < dead; i++) {
+        uint64_t pid, start;
+        if (z->role->worker(z->user, list[i].number, &pid, &start) && pid == list[i].pid &&
+            start == list[i].start)
+            z->role->reap(z->user, now, list[i].number);
+    }
+    bal_ngx_zone_unlock(z);
 }
 
 /* The newest configuration counts, whichever process comes first; none that is older is applied after it. */
@@ -288,40 +368,65 @@ static void apply(struct bal_ngx_zone *z, uint64_t now) {
     if (z->head->generation >= generation)
         return;
     if (z->role->apply(z->user, now, &err) == BAL_OK) {
-        z->head->generation = generation;
+        __atomic_store_n(&z->head->generation, generation, __ATOMIC_RELAXED);
         return;
     }
-    if (!z->told)
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0, "ballast: zone \"%V\": %s; trying again",
-                      &z->shm->shm.name, err.text);
-    z->told = true;
+    if (!z->error_logged)
+        bal_ngx_journal_add(NGX_LOG_ERR, "ballast: zone \"%V\": %s; trying again", &z->shm->shm.name,
+                            err.text);
+    z->error_logged = true;
 }
 
-static void look(struct bal_ngx_zone *z, uint64_t now) {
+bool bal_ngx_zone_is_newest(const struct bal_ngx_zone *z) {
+    return __atomic_load_n(&z->head->newest, __ATOMIC_RELAXED) == generation;
+}
+
+static void maintain_zone(struct bal_ngx_zone *z, uint64_t now) {
     const uint64_t half = (uint64_t)TICK_MS * 500000;
-    if (__atomic_load_n(&z->head->looked_at, __ATOMIC_RELAXED) + half > now)
-        return; /* another process has */
-    bal_ngx_zone_lock(z);
-    z->head->looked_at = now;
-    reap(z, now);
+    /* One process does it for all, but only one of the newest configuration can apply it: those of older
+     * ones, whose timers may always be the first, do not keep it from that. */
+    const bool applied = __atomic_load_n(&z->head->generation, __ATOMIC_RELAXED) >= generation;
+    if (applied && __atomic_load_n(&z->head->maintained_at, __ATOMIC_RELAXED) + half > now)
+        return;
+    __atomic_store_n(&z->head->maintained_at, now, __ATOMIC_RELAXED);
+    reap_dead(z, now);
+    const bool received_elsewhere = is_received_elsewhere(z);
+    if (!bal_ngx_zone_lock(z))
+        return;
     apply(z, now);
-    listen_no_longer(z, now);
-    const uint64_t next = z->role->pass(z->user, now);
+    if (received_elsewhere)
+        z->role->detach_stations(z->user, now);
+    const uint64_t next = z->role->run_timers(z->user, now);
     z->role->tick(z->user, now);
     bal_ngx_zone_unlock(z);
-    if (until(next, now, TICK_MS) < TICK_MS && !z->due.timer_set)
-        ngx_add_timer(&z->due, until(next, now, TICK_MS));
+    if (z->transport)
+        bal_ngx_datagram_error_log(z->head->datagram_errors, z->kind, z->host, now);
+    if (z->role->log)
+        z->role->log(z->user);
+    if (delay_ms(next, now, TICK_MS) < TICK_MS && !z->deadline_timer.timer_set)
+        ngx_add_timer(&z->deadline_timer, delay_ms(next, now, TICK_MS));
 }
 
-static void on_due(ngx_event_t *event) {
+static void on_deadline_timer(ngx_event_t *event) {
     struct bal_ngx_zone *z = zone_of_event(event);
-    if (!z->inside)
+    if (!z->attached || !bal_ngx_zone_lock(z)) /* the next tick sets the timer again */
         return;
-    bal_ngx_zone_lock(z);
-    const uint64_t now = bal_ngx_now(), next = z->role->pass(z->user, now);
+    const uint64_t now = bal_ngx_now(), next = z->role->run_timers(z->user, now);
     bal_ngx_zone_unlock(z);
-    if (until(next, now, TICK_MS) < TICK_MS)
-        ngx_add_timer(&z->due, until(next, now, TICK_MS));
+    if (delay_ms(next, now, TICK_MS) < TICK_MS)
+        ngx_add_timer(&z->deadline_timer, delay_ms(next, now, TICK_MS));
+}
+
+/* ---- a holder of the lock that did not run ---- */
+
+static void on_stall(ngx_event_t *event) {
+    struct bal_ngx_zone *z = zone_of_event(event);
+    if (!bal_ngx_stall_try(z))
+        return;
+    if (z->attached)
+        bal_ngx_stall_run_deferred(z, bal_ngx_now());
+    bal_ngx_zone_unlock(z);
+    bal_ngx_stall_end(z);
 }
 
 /* ---- processes ---- */
@@ -344,52 +449,72 @@ static enum bal_code open_view(struct bal_ngx_zone *z, struct bal_error *err) {
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         seed ^= bal_ngx_now() << 20;
     z->whose.data = z;
-    set_event(&z->news, on_news, &z->whose, true);
-    set_event(&z->patient, on_patient, &z->whose, false);
-    set_event(&z->due, on_due, &z->whose, true);
+    set_event(&z->wakeup_event, on_wakeup, &z->whose, true);
+    set_event(&z->wait_timer, on_wait_timer, &z->whose, false);
+    set_event(&z->deadline_timer, on_deadline_timer, &z->whose, true);
+    set_event(&z->stall.timer, on_stall, &z->whose, true);
     const enum bal_code code = z->role->open(z->user, z->block, seed, err);
     z->opened = !code;
-    z->wakes = code ? NULL : z->role->wakes(z->user);
+    z->wake_pending = code ? NULL : z->role->wake_pending(z->user);
     return code;
 }
 
-static enum bal_code join(struct bal_ngx_zone *z, struct bal_error *err) {
+static enum bal_code join_zone(struct bal_ngx_zone *z, struct bal_error *err) {
     const uint64_t pid = (uint64_t)ngx_pid, start = bal_ngx_start_time(pid);
-    bal_ngx_zone_lock(z);
+    reap_dead(z, bal_ngx_now());
+    if (!bal_ngx_zone_lock(z))
+        return bal_fail(err, BAL_E_RANGE, "its lock cannot be had");
     const uint64_t now = bal_ngx_now();
-    reap(z, now);
     const enum bal_code code = z->role->join(z->user, now, pid, start, err);
     if (!code) {
-        z->inside = true;
-        z->head->slot[z->role->self(z->user)] = (uint32_t)ngx_process_slot;
+        z->attached = true;
+        z->head->slot[z->role->worker_number(z->user)] = (uint32_t)ngx_process_slot;
         apply(z, now);
     }
     bal_ngx_zone_unlock(z);
     return code;
 }
 
-/* If there is no room now there will be when others have left. */
-static void enter(struct bal_ngx_zone *z) {
+/* If all rows are taken now, some will be free when others have left. */
+static void try_attach(struct bal_ngx_zone *z) {
     struct bal_error err;
     enum bal_code code = open_view(z, &err);
-    code = code ? code : join(z, &err);
-    if (code && !z->told)
-        ngx_log_error(NGX_LOG_ERR, ngx_cycle->log, 0,
-                      "ballast: zone \"%V\": %s; this process chooses without counting, and tries again",
-                      &z->shm->shm.name, err.text);
-    z->told |= code != BAL_OK;
+    code = code ? code : join_zone(z, &err);
+    if (code && !z->error_logged)
+        bal_ngx_journal_log(
+            NGX_LOG_ERR, ngx_cycle->log,
+            "ballast: zone \"%V\": %s; this process chooses without counting, and tries again",
+            &z->shm->shm.name, err.text);
+    z->error_logged |= code != BAL_OK;
 }
 
 static void on_tick(ngx_event_t *event) {
     const uint64_t now = bal_ngx_now();
     struct bal_ngx_zone *z;
     for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++) {
-        if (z->inside)
-            look(z, now);
+        if (z->attached)
+            maintain_zone(z, now);
         else
-            enter(z);
+            try_attach(z);
+        if (z->attached && z->role->check)
+            z->role->check(z->user, now);
+        if (z->transport && z->role->detach_stations && !z->announced)
+            announce_receiver(z, (const ngx_cycle_t *)ngx_cycle);
     }
+    bal_ngx_journal_write();
     ngx_add_timer(event, TICK_MS);
+}
+
+/* nginx ends gracefully. A reload ends processes so too, but then those of the new configuration go on in the
+ * same zone, unless that has none. */
+static void on_quit(void) {
+    struct bal_ngx_zone *z;
+    for (ngx_uint_t i = 0; (z = bal_ngx_zone_at(i)); i++) {
+        if (!z->attached || !z->role->drain || z->head->newest != generation || !bal_ngx_zone_lock(z))
+            continue;
+        z->role->drain(z->user, bal_ngx_now());
+        bal_ngx_zone_unlock(z);
+    }
 }
 
 static ngx_int_t init_process(ngx_cycle_t *cycle) {
@@ -398,28 +523,29 @@ static ngx_int_t init_process(ngx_cycle_t *cycle) {
         return NGX_OK;
     bal_ngx_lock_init();
     for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++) {
-        enter(z);
-        if (!z->mail)
+        try_attach(z);
+        if (!z->transport)
             continue;
-        bal_ngx_mail_open(z->mail, cycle);
-        if (z->role->deafen)
-            announce(z, cycle);
+        bal_ngx_transport_open(z->transport, cycle);
+        if (z->role->detach_stations)
+            announce_receiver(z, cycle);
     }
     set_event(&ticker, on_tick, &ticking, true);
     ngx_add_timer(&ticker, TICK_MS);
-    return bal_ngx_bell_hang(cycle, on_bell);
+    return bal_ngx_notify_listen(cycle, on_notify, on_quit);
 }
 
 static void exit_process(ngx_cycle_t *cycle) {
     struct bal_ngx_zone *z;
-    bal_ngx_bell_take_down();
+    bal_ngx_notify_close();
     for (ngx_uint_t i = 0; (z = zone_of(cycle, i)); i++) {
-        if (!z->inside)
+        if (!z->attached)
             continue;
-        bal_ngx_zone_lock(z);
+        z->attached = false;
+        if (!bal_ngx_zone_lock(z)) /* others find that it has ended */
+            continue;
         z->role->leave(z->user, bal_ngx_now());
         bal_ngx_zone_unlock(z);
-        z->inside = false;
     }
 }
 
@@ -433,27 +559,37 @@ static void *create_conf(ngx_cycle_t *cycle) {
 }
 
 /* Processes and connections are known when all has been read. Twice as many requests as that: after a reload
- * there are old processes beside the new ones. */
+ * there are old processes as well as new ones. */
 static char *init_conf(ngx_cycle_t *cycle, void *conf) {
     const struct zones *zones = conf;
     const ngx_core_conf_t *core = (ngx_core_conf_t *)ngx_get_conf(cycle->conf_ctx, ngx_core_module);
     const ngx_event_conf_t *events = ngx_event_get_conf(cycle->conf_ctx, ngx_event_core_module);
     if (zones->list.nelts == 0)
         return NGX_CONF_OK;
-    const uint64_t all = 2 * (uint64_t)ngx_max(core->worker_processes, 1) * events->connections;
+    const uint64_t connections = (uint64_t)ngx_max(core->worker_processes, 1) * events->connections;
+    const uint64_t all = 2 * connections;
     const uint32_t requests = (uint32_t)ngx_max(REQUESTS_LEAST, ngx_min(all, REQUESTS_MOST));
+    ngx_uint_t listeners = 0;
     for (ngx_uint_t i = 0; i < zones->list.nelts; i++) {
         const struct bal_ngx_zone *z = ((struct bal_ngx_zone **)zones->list.elts)[i];
         const size_t block = z->role->size(z->user, requests);
         struct bal_error err;
         if (block == 0)
             return NGX_CONF_ERROR;
-        if (z->mail && bal_key_check(z->mail->key, !z->mail->far, &err)) {
+        if (z->transport && bal_key_check(&z->transport->keys->first, !z->transport->has_remote_peer, &err)) {
             ngx_log_error(NGX_LOG_EMERG, cycle->log, 0, "ballast: %s; use ballast_key in http {}", err.text);
             return NGX_CONF_ERROR;
         }
         z->shm->shm.size = zone_size(block);
+        if (z->role->limit)
+            z->role->limit(z->user, cycle, connections);
+        listeners += z->transport && z->role->detach_stations;
     }
+    if (listeners > LISTENERS)
+        ngx_log_error(NGX_LOG_WARN, cycle->log, 0,
+                      "ballast: %ui upstreams have listen=, and a reload can hand over %d of them; requests "
+                      "that wait in the others when their policy changes go on waiting for old workers",
+                      listeners, LISTENERS);
     return NGX_CONF_OK;
 }
 
@@ -462,7 +598,10 @@ static ngx_int_t init_module(ngx_cycle_t *cycle) {
     generation++;
     if (!zone_of(cycle, 0) || ngx_test_config)
         return NGX_OK;
-    bal_ngx_bells_make(2 * (ngx_uint_t)ngx_max(core->worker_processes, 1) + 8, cycle->log);
+    for (ngx_uint_t i = 0; zone_of(cycle, i); i++)
+        zone_of(cycle, i)->head->newest = generation;
+    bal_ngx_transport_grow_buffers(cycle);
+    bal_ngx_notify_create(2 * (ngx_uint_t)ngx_max(core->worker_processes, 1) + 8, cycle->log);
     return NGX_OK;
 }
 

@@ -10,7 +10,7 @@
 
 struct host {
     struct bal_policy_spec spec;
-    struct bal_setting setting;
+    struct bal_policy_context setting;
     struct bal_fleet fleet;
     struct bal_rng rng;
     uint32_t *length;

@@ -177,7 +177,7 @@ static inline void literal_prepare(struct literal *w) {
     w->slots = w->model->slots > 1 ? w->model->slots : 1;
     w->queue = calloc(w->servers, sizeof *w->queue);
     w->response = malloc((w->inputs + 1) * sizeof *w->response);
-    const struct bal_setting setting = {w->servers, w->model->load};
+    const struct bal_policy_context setting = {w->servers, w->model->load};
     w->state = malloc(bal_policy_size(w->spec, &setting) + 1);
     assert_true(w->queue && w->response && w->state);
     w->fleet = (struct bal_fleet){.servers = w->servers,
@@ -273,7 +273,7 @@ static inline struct literal_job *literal_draw(const struct bal_model *model, ui
         }
         const unsigned rank = model->classes ? bal_rng_uniform(&classes) >= model->high : 0;
         job[(*count)++] =
-            (struct literal_job){.arrival = now, .size = bal_law_sample(&model->size, &sizes), .rank = rank};
+            (struct literal_job){.arrival = now, .size = bal_dist_sample(&model->size, &sizes), .rank = rank};
     }
 }
 

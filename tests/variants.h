@@ -11,7 +11,8 @@ enum { VARIANTS = 2 * BAL_PARAMS_MAX + 2 };
 
 /* Another value than the default: a little more, or a good deal. */
 static inline double other_value(const struct bal_param *param, unsigned which) {
-    const double base = isnan(param->fallback) ? fmax(param->low, param->whole ? 0 : 0.1) : param->fallback;
+    const double base =
+        isnan(param->default_value) ? fmax(param->low, param->whole ? 0 : 0.1) : param->default_value;
     const double other = param->whole ? base + (which ? 3 : 1) : (base + 0.01) * (which ? 7 : 0.3);
     return other <= param->high ? fmax(other, param->low) : param->low;
 }
@@ -26,7 +27,7 @@ static inline bool variant_of(const struct bal_policy *policy, unsigned v, uint3
     for (unsigned i = 0; i < policy->param_count; i++)
         if (v == last || (v > 0 && (v - 1) / 2 == i))
             spec->value[i] = other_value(&policy->params[i], (v - 1) % 2);
-    const struct bal_setting setting = {.servers = servers, .load = 0.9};
+    const struct bal_policy_context setting = {.servers = servers, .load = 0.9};
     return bal_policy_check(spec, &setting, NULL, NULL) == BAL_OK && !(bal_policy_flags(spec) & BAL_MAY_HOLD);
 }
 

@@ -1,26 +1,26 @@
-/* How jobs arrive in continuous time, given by a short text. The load alone says how many there are on
- * average; this says how evenly they come.
+/* How jobs arrive in continuous time, given by a short text. The load determines how many there are on
+ * average; this determines how evenly they come.
  *
  *   poisson                  one by one, without memory
  *   mmpp(R1,T1;R2,T2;...)    a Poisson process whose rate changes: R1 for a time of mean T1, then R2 for one
  *                            of mean T2, and so on, after the last again the first; the times are
  *                            exponential. 2 to 8 states. Rates are relative to each other: the load sets
  *                            their mean. Times are in units of the model, whatever the load.
- *   renewal(LAW)             gaps between jobs are independent and of a law of law.h; the load sets their
- *                            mean
- *   batch(LAW)               several jobs at once, as many as a law of batch.h says, whose mean must be
- *                            given; each job is routed on its own. Batches come as a Poisson process. One
- *                            of 0 jobs is none, so that batch(geometric(M)) has 1, 2, ... jobs, 1 + M on
- *                            average.
+ *   renewal(LAW)             gaps between jobs are independent and of a distribution of dist.h; the load
+ *                            sets their mean
+ *   batch(LAW)               several jobs at once, their number drawn from a distribution of batch.h, whose
+ *                            mean must be given; each job is routed on its own. Batches come as a
+ *                            Poisson process. One of 0 jobs is none, so that batch(geometric(M)) has
+ *                            1, 2, ... jobs, 1 + M on average.
  *
- * Rates lie between 0 and 1e9, times between 1e-9 and 1e9. Spaces are allowed around every number and sign.
- */
+ * Rates lie between 0 and 1e9, times between 1e-9 and 1e9. Spaces are allowed around every number and
+ * sign. */
 #ifndef BALLAST_ARRIVALS_H
 #define BALLAST_ARRIVALS_H
 
 #include "ballast/batch.h"
+#include "ballast/dist.h"
 #include "ballast/error.h"
-#include "ballast/law.h"
 #include "ballast/random.h"
 
 #include <stdbool.h>
@@ -33,7 +33,7 @@ extern "C" {
 
 enum {
     BAL_ARRIVALS_STATES = 8,
-    BAL_ARRIVALS_TEXT = BAL_LAW_TEXT + 16, /* room for the text of any */
+    BAL_ARRIVALS_TEXT = BAL_DIST_TEXT + 16, /* enough for the text of any arrivals */
 };
 
 enum bal_arrivals_kind {
@@ -49,17 +49,17 @@ struct bal_arrivals {
     unsigned states;                  /* mmpp */
     double rate[BAL_ARRIVALS_STATES]; /* of each, as given */
     double stay[BAL_ARRIVALS_STATES]; /* mean time in each */
-    struct bal_law gap;               /* renewal: as given */
+    struct bal_dist gap;              /* renewal: as given */
     struct bal_batch batch;           /* batch */
 };
 
-/* Reads arrivals; on failure *arrivals is untouched and err tells what would be right. */
+/* Reads arrivals; on failure *arrivals is unchanged and err names what would be right. */
 enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals, struct bal_error *err);
 /* The canonical text, which parses to the same arrivals, bit for bit. Always terminated if size > 0; returns
  * the length needed. */
 size_t bal_arrivals_print(const struct bal_arrivals *arrivals, char *text, size_t size);
 
-/* Is it a Poisson process, in whatever form it was written: renewal(exp), batch(1), states of one rate? */
+/* Is it a Poisson process? It may be written in another form: renewal(exp), batch(1), states of one rate. */
 bool bal_arrivals_are_poisson(const struct bal_arrivals *arrivals);
 
 /* mmpp: changes of state in a unit of time. */
@@ -70,10 +70,10 @@ struct bal_arrival_source {
     struct bal_rng rng;
     enum bal_arrivals_kind kind; /* poisson for all that are */
     double mean_gap;             /* between jobs; batch: between batches, of 0 jobs too */
-    struct bal_law gap;
+    struct bal_dist gap;
     struct bal_batch batch;
-    uint32_t more; /* jobs that are still to come with the one that came last */
-    bool first;    /* is that the first of its batch? Without batches always */
+    uint32_t more; /* jobs of the current batch that have not been returned yet */
+    bool first;    /* was the last job the first of its batch? Always true without batches */
     unsigned states, state;
     double rate[BAL_ARRIVALS_STATES], stay[BAL_ARRIVALS_STATES]; /* rates in jobs per unit of time */
     double left;                                                 /* time until the state changes */
@@ -86,7 +86,7 @@ void bal_arrival_source_init(struct bal_arrival_source *source, const struct bal
 /* When the next job comes, if the last one came at `now`: within a batch at the same time. */
 double bal_arrival_source_next(struct bal_arrival_source *source, double now);
 
-/* Forgets the jobs that would come with the last one. */
+/* Drops the jobs of the current batch that have not been returned yet. */
 static inline void bal_arrival_source_drop(struct bal_arrival_source *source) {
     source->more = 0;
 }

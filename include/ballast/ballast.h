@@ -1,29 +1,29 @@
-/* Everything. */
+/* Includes all headers of the library. */
 #ifndef BALLAST_BALLAST_H
 #define BALLAST_BALLAST_H
 
 #include "ballast/arrivals.h"
 #include "ballast/batch.h"
 #include "ballast/curve.h"
+#include "ballast/dist.h"
 #include "ballast/error.h"
 #include "ballast/experiment.h"
 #include "ballast/failures.h"
 #include "ballast/figure.h"
 #include "ballast/fit.h"
 #include "ballast/fluid.h"
+#include "ballast/fluid_distance.h"
 #include "ballast/frontier.h"
-#include "ballast/known.h"
 #include "ballast/lab.h"
-#include "ballast/law.h"
 #include "ballast/load.h"
 #include "ballast/log.h"
 #include "ballast/model.h"
 #include "ballast/network.h"
 #include "ballast/number.h"
-#include "ballast/paths.h"
 #include "ballast/percentile.h"
 #include "ballast/plugin.h"
 #include "ballast/policy.h"
+#include "ballast/predict.h"
 #include "ballast/price.h"
 #include "ballast/random.h"
 #include "ballast/recover.h"

@@ -1,15 +1,15 @@
-/* Laws of whole numbers for slotted time: how many jobs arrive together in a slot (the batch), and how many a
- * server can finish in one (its capacity).
+/* Distributions of whole numbers for slotted time: how many jobs arrive together in a slot (the batch), and
+ * how many a server can finish in one (its capacity).
  *
  *   poisson          Poisson, its mean still open             poisson(M)        of mean M
  *   geometric        P(k) = (1-q) q^k, its mean still open    geometric(M)      of mean M = q/(1-q)
  *   bernoulli        one job or none, its mean still open     bernoulli(P)      one with probability P
- *   constant(K)      always K; K alone says the same
+ *   constant(K)      always K; K alone means the same
  *   uniform(A,B)     uniform on {A, ..., B}
  *   table(V:P ...)   V with probability P; at most 32 different values, separated by spaces; the P sum to 1
  *
- * A law whose mean is open takes it from the load (bal_model_batch). Means and values are at most 10^7.
- * Spaces are allowed around every number and sign. */
+ * A distribution whose mean is open takes it from the load (bal_model_batch). Means and values are at most
+ * 10^7. Spaces are allowed around every number and sign. */
 #ifndef BALLAST_BATCH_H
 #define BALLAST_BATCH_H
 
@@ -27,7 +27,7 @@ extern "C" {
 enum {
     BAL_BATCH_VALUES = 32,     /* most values of a table */
     BAL_BATCH_MOST = 10000000, /* largest mean and largest value */
-    BAL_BATCH_TEXT = 1400,     /* room for the text of any law */
+    BAL_BATCH_TEXT = 1400,     /* enough for the text of any distribution */
 };
 
 enum bal_batch_kind {
@@ -61,14 +61,16 @@ struct bal_batch_info {
 extern const struct bal_batch_info bal_batch_table[];
 extern const size_t bal_batch_count;
 
-/* Reads a law. On failure *batch is untouched and err tells what is wrong and what would be right. */
+/* Reads a distribution. On failure *batch is unchanged and err names what is wrong and what would be
+ * right. */
 enum bal_code bal_batch_parse(const char *text, struct bal_batch *batch, struct bal_error *err);
 
-/* Writes the canonical text, which parses to the same law, bit for bit. Always terminated if size > 0;
- * returns the length that a large enough buffer would hold, like snprintf. */
+/* Writes the canonical text, which parses to the same distribution, bit for bit. Always terminated if size >
+ * 0; returns the length that a large enough buffer would hold, like snprintf. */
 size_t bal_batch_print(const struct bal_batch *batch, char *text, size_t size);
 
-/* Gives an open law its mean, 0 < mean <= 10^7 (at most 1 for bernoulli). On failure *batch is untouched. */
+/* Gives an open distribution its mean, 0 < mean <= 10^7 (at most 1 for bernoulli). On failure *batch is
+ * untouched. */
 enum bal_code bal_batch_set_mean(struct bal_batch *batch, double mean, struct bal_error *err);
 
 /* The variance; NaN while the mean is open. */
@@ -79,8 +81,8 @@ double bal_batch_variance(const struct bal_batch *batch);
 uint32_t bal_batch_sample(const struct bal_batch *batch, struct bal_rng *rng);
 
 /* Many independent draws, much faster than one by one, and from other numbers of the stream: how many of them
- * are used depends on the law and on count alone, but for rejections of probability below 1/256.
- * Probabilities are exact but for the rounding of those of a table. */
+ * are used depends only on the distribution and on count, except for rejections, which have a probability
+ * below 1/256. Probabilities are exact, except that those of a table are rounded. */
 void bal_batch_sample_many(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count);
 
 #ifdef __cplusplus

@@ -38,7 +38,7 @@ enum bal_code bal_curve_parse(const char *text, struct bal_curve *curve, struct 
 size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size);
 
 double bal_curve_at(const struct bal_curve *curve, double time);
-/* The last time of a table, after which it stays as it is; INFINITY for what goes on. */
+/* The last time of a table, after which the factor is constant; INFINITY for curves that go on varying. */
 double bal_curve_end(const struct bal_curve *curve);
 double bal_curve_most(const struct bal_curve *curve); /* its largest value */
 

@@ -1,10 +1,10 @@
 /* Servers that fail and are repaired, each by itself: it is up for a time, then down for a time, and so on,
- * whether it has jobs or not. While it is down it does no work; those that wait there go on waiting. */
+ * whether it has jobs or not. While it is down it does no work; jobs that wait there go on waiting. */
 #ifndef BALLAST_FAILURES_H
 #define BALLAST_FAILURES_H
 
+#include "ballast/dist.h"
 #include "ballast/error.h"
-#include "ballast/law.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,18 +16,20 @@ extern "C" {
 /* What becomes of the jobs that a server works on when it fails. */
 enum bal_failed_jobs {
     BAL_JOBS_RESUME,  /* they go on where they were when the server is back */
-    BAL_JOBS_RESTART, /* they begin anew then */
+    BAL_JOBS_RESTART, /* they begin again when the server is back */
     BAL_JOBS_LOST,    /* they are lost, and count as failed */
 };
 
 struct bal_failures {
-    struct bal_law up, down; /* up.mean 0: servers never fail */
+    struct bal_dist up, down; /* up.mean 0: servers never fail */
     enum bal_failed_jobs jobs;
-    bool unseen; /* nobody tells the dispatcher; otherwise it knows at once who may not be chosen */
+    bool unseen; /* the dispatcher does not learn of failures; otherwise it knows at once which servers may
+                    not be chosen */
 };
 
-/* Reads "none" or "mtbf=1000,mttr=10", each a mean of exponential times or a law, and perhaps jobs=resume
- * (the default), restart or lost, and seen=yes (the default) or no. On failure *failures is untouched. */
+/* Reads "none" or "mtbf=1000,mttr=10", each a mean of exponential times or a distribution, and perhaps
+ * jobs=resume (the default), restart or lost, and seen=yes (the default) or no. On failure *failures is
+ * untouched. */
 enum bal_code bal_failures_parse(const char *text, struct bal_failures *failures, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
 size_t bal_failures_print(const struct bal_failures *failures, char *text, size_t size);

@@ -1,8 +1,9 @@
-/* Figures: what is to be seen, as data, drawn by gnuplot as SVG, PNG or PDF.
+/* Figures: described as data, drawn by gnuplot as SVG, PNG or PDF.
  *
  *     const double load[] = {0.5, 0.9}, mean[] = {1.33, 2.66}, half[] = {0.01, 0.03};
  *     const struct bal_series series[] = {
- *         {.name = "pod:d=2", .style = BAL_STYLE_POINTS, .count = 2, .x = load, .y = mean, .half = half}};
+ *         {.name = "pod:d=2", .style = BAL_STYLE_POINTS, .count = 2, .x = load, .y = mean,
+ *          .half_width = half}};
  *     const struct bal_panel panel = {.x = {.label = "load"},
  *                                     .y = {.label = "mean response time", .unit = "service times"},
  *                                     .series = series, .count = 1};
@@ -10,9 +11,9 @@
  *     if (bal_figure_write(&figure, "two.pdf", &err))      ... err.text says why
  *
  * A figure is as wide as one column of a paper (3.5 inches), or as two when it has several panels side by
- * side, with letters of 8 points. Colours can be told apart by colour-blind eyes, shapes without colours. The
- * legend stands below the panels, never on the data. All text may be any UTF-8: nothing in it is a command or
- * a mark-up. */
+ * side, with letters of 8 points. Colours can be distinguished by colour-blind readers, shapes without
+ * colours. The legend stands below the panels, never on the data. All text may be any UTF-8: nothing in it is
+ * a command or a mark-up. */
 #ifndef BALLAST_FIGURE_H
 #define BALLAST_FIGURE_H
 
@@ -47,11 +48,11 @@ struct bal_series {
     const char *name; /* may be NULL */
     unsigned group;   /* 0, 1, ...: also the order in the legend; or BAL_GROUP_INK */
     enum bal_style style;
-    bool theory; /* drawn as a line whatever the style */
+    bool theory; /* always drawn as a line, with any style */
     bool bound;  /* of a theory: it bounds the value, and its line is dashed */
     size_t count;
     const double *x, *y;             /* a pair with a NaN or an infinity is left out and interrupts a line */
-    const double *half;              /* half-widths of the 95 % intervals of y; NULL or NaN: none */
+    const double *half_width;        /* half-widths of the 95 % intervals of y; NULL or NaN: none */
     const enum bal_verdict *verdict; /* NULL: nothing is known about stability. An unstable point is not
                                       * plotted but marked above the axes; an undecided one is drawn hollow.
                                       */
@@ -105,8 +106,8 @@ enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure
 enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
                                 size_t *size, struct bal_error *err);
 
-/* Draws the figure into a file whose suffix says the format. The file appears, or replaces an older one, when
- * it is complete and not before. */
+/* Draws the figure into a file whose suffix names the format. The file appears, or replaces an older one,
+ * only when it is complete. */
 enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path, struct bal_error *err);
 
 #ifdef __cplusplus

@@ -1,15 +1,15 @@
-/* Fitting a workload to recorded jobs: a law to their sizes, a curve to their arrivals.
+/* Fitting a workload to recorded jobs: a distribution to their sizes, a curve to their arrivals.
  *
- * Everything is summed up in one pass and bounded memory (60 kB) first, so that a fit costs the same whatever
- * the length of the log: about a second. Every law that is fitted has the mean of the sizes, because the load
- * hangs on it; how well it fits is told by its likelihood, its distance and its percentiles. */
+ * Everything is summed up in one pass and bounded memory (60 kB) first, so that a fit takes about a second,
+ * however long the log is. Every distribution that is fitted has the mean of the sizes, because the load
+ * depends on it; its likelihood, its distance and its percentiles show how well it fits. */
 #ifndef BALLAST_FIT_H
 #define BALLAST_FIT_H
 
 #include "ballast/arrivals.h"
 #include "ballast/curve.h"
+#include "ballast/dist.h"
 #include "ballast/error.h"
-#include "ballast/law.h"
 #include "ballast/trace.h"
 
 #include <stdbool.h>
@@ -28,7 +28,7 @@ enum bal_code bal_fit_sample_new(struct bal_fit_sample **sample, struct bal_erro
 void bal_fit_sample_free(struct bal_fit_sample *sample); /* NULL is allowed */
 void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds /* > 0 */);
 
-/* The ways to fit a law, the simplest first. */
+/* The ways to fit a distribution, the simplest first. */
 #define BAL_FIT_METHODS(X)                                                                                   \
     X(DET, "det", "always the same; taken when the sizes vary less than they were measured")                 \
     X(EXP, "exp", "exponential")                                                                             \
@@ -54,7 +54,7 @@ extern const double bal_fit_quantile[BAL_FIT_QUANTILES]; /* 0.5, 0.9, 0.99, 0.99
 
 struct bal_fit {
     bool made; /* false: this method cannot fit these sizes */
-    struct bal_law law;
+    struct bal_dist dist;
     unsigned parameters;   /* that were fitted */
     double log_likelihood; /* of all sizes, in seconds */
     double bic;            /* Schwarz's criterion: parameters log n - 2 log-likelihood; the least is best */
@@ -69,8 +69,8 @@ struct bal_fits {
     double quantile[BAL_FIT_QUANTILES];
     double resolution;   /* to which they were measured, in seconds: the largest power of ten that divides all
                             but a thousandth of them. A size stands for all within half of it. */
-    double distance_5pc; /* a distance that a law known beforehand exceeds in one of 20 samples: 1.358 /
-                            sqrt(n). Fitted laws that are right are nearer. */
+    double distance_5pc; /* a distance that a distribution known beforehand exceeds in one of 20
+                            samples: 1.358 / sqrt(n). Fitted distributions that are right are nearer. */
     struct bal_fit fit[BAL_FIT_METHOD_COUNT];
     enum bal_fit_method best; /* by bic */
 };

@@ -16,8 +16,8 @@
 #define BALLAST_FLUID_H
 
 #include "ballast/curve.h"
+#include "ballast/dist.h"
 #include "ballast/error.h"
-#include "ballast/law.h"
 #include "ballast/model.h"
 #include "ballast/stealing.h"
 #include "ballast/theory.h"
@@ -33,6 +33,7 @@ extern "C" {
 struct bal_fluid_model {
     const char *name;
     size_t head, width;
+    size_t most;   /* levels; 0: any number of them */
     size_t hubs;   /* so many numbers, the first, may occur in all equations; a later one only in those of its
                       own level and of the levels next to it */
     size_t roots;  /* functions that end a mode; 0 for a model without modes */
@@ -67,7 +68,7 @@ struct bal_fluid_model bal_fluid_pod(const struct bal_pod *pod);
  * s_1 = 1. */
 struct bal_fluid_model bal_fluid_rcpb(const struct bal_rcpb *rcpb);
 
-/* pod (d = 1: random) with servers that steal: one that completes its last job asks a uniform server once
+/* pod (d = 1: random) with servers that steal: one that completes its last job probes a uniform server once
  * and gets f(l) of its l jobs. With p_l = s_l - s_{l+1},
  *     ds_k/dt = lambda (s_{k-1}^d - s_k^d) - (s_k - s_{k+1})
  *               + p_1 (sum of p_l over f(l) >= k  -  sum of p_l over l - f(l) < k <= l). */
@@ -91,27 +92,29 @@ enum bal_code bal_stealing_equilibrium(const struct bal_stealing *stealing, doub
 struct bal_tabs {
     double lambda, mu, nu; /* lambda is multiplied by the curve */
     struct bal_curve curve;
-    double unit; /* a mean service time in the unit of the curve */
+    double unit;     /* a mean service time in the unit of the curve */
+    uint32_t buffer; /* most jobs at a server; one more is lost; 0, as bal_tabs_init leaves it: no limit */
     unsigned phases;
-    double start[BAL_LAW_PHASES], rate[BAL_LAW_PHASES], jump[BAL_LAW_PHASES][BAL_LAW_PHASES],
-        leave[BAL_LAW_PHASES];
+    double start[BAL_DIST_PHASES], rate[BAL_DIST_PHASES], jump[BAL_DIST_PHASES][BAL_DIST_PHASES],
+        leave[BAL_DIST_PHASES];
 };
 
 /* size must be exponential, erlang, hyper or phase, of any finite mean; curve may be NULL. */
 enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu,
-                            const struct bal_law *size, const struct bal_curve *curve, struct bal_error *err);
+                            const struct bal_dist *size, const struct bal_curve *curve,
+                            struct bal_error *err);
 
 /* A hybrid system: head = 2, width = phases. y[0] is the fraction of servers that are off, y[1] in set-up,
  * and y[2 + (i - 1) phases + j] that of servers with at least i jobs whose job in service is in phase j (from
  * 0); the others are idle and on. At least some servers must be on. */
 struct bal_fluid_model bal_fluid_tabs(const struct bal_tabs *tabs);
 
-/* What its paths tend to under a constant load lambda < 1, whatever mu > 0 and nu: a fraction lambda of the
+/* What its paths tend to under a constant load lambda < 1, for all mu > 0 and nu: a fraction lambda of the
  * servers has one job each, the others are off. Writes 2 + phases numbers; the rest are 0. O(phases^3). */
 void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y);
 
 /* The starting state that a simulation has: jobs begin in the phase that they start in. Writes 2 + phases
- * numbers. */
+ * numbers for each of the jobs of a busy server. */
 void bal_tabs_start(const struct bal_tabs *tabs, const struct bal_start *start, double *y);
 
 struct bal_fluid_path {
@@ -119,7 +122,7 @@ struct bal_fluid_path {
     size_t columns;  /* numbers of a state that were carried at the end; the others are 0 */
     double *state;   /* times * columns, row by row */
     double edge;     /* the largest mass ever seen in the outermost eighth of the levels, where more are added
-                        from 1e-13 on; what is neglected beyond them is less */
+                        from 1e-13 on; what is neglected beyond them is less. 0: all levels are carried */
     size_t steps;    /* of the integrator */
     size_t switches; /* of the mode */
 };

@@ -1,11 +1,11 @@
-/* The frontier of stability: the largest load that a policy can bear, or the smallest number of tasks that
- * must be stolen at a time.
+/* The frontier of stability: the largest load at which a policy is stable, or the smallest number of tasks
+ * that must be stolen at a time.
  *
  * It is found by bisection. At each point tried, a sequential test watches the total queue over longer and
  * longer runs until it can tell whether the queue grows for ever; a point where the longest runs cannot tell
  * stays undecided. The probability that any claim about any point is wrong is at most `error`
- * (docs/frontier.md says under which assumptions). The answer is a function of the question alone: threads do
- * not matter. */
+ * (docs/frontier.md states the assumptions). The answer depends only on the question, not on the number of
+ * threads. */
 #ifndef BALLAST_FRONTIER_H
 #define BALLAST_FRONTIER_H
 
@@ -59,11 +59,10 @@ struct bal_frontier_point {
     double time; /* length of the runs of the last look */
 };
 
-/* What theorems say of the constant, at the load of the question: policy `stealing`, generators on fixed
- * hosts.
- */
+/* What theorems prove about the constant, at the load of the question: policy `stealing`, generators on fixed
+ * hosts. */
 struct bal_frontier_proof {
-    uint32_t hosts;         /* 0: they do not speak of such a system, and nothing below counts */
+    uint32_t hosts;         /* 0: no theorem covers such a system, and the fields below have no meaning */
     double line[2];         /* unstable below: Theorem 9; and with who is asked counted. Not above 0: none */
     const char *all_stable; /* why all constants are stable; NULL: not proved */
     double stable_from_log10; /* Theorem 1: constants from 10^this on are; NaN: none */
@@ -82,7 +81,7 @@ struct bal_frontier {
     double critical_load; /* that exact theory knows; NaN: not known, or the constant is sought */
     struct bal_frontier_proof proof;
     double seconds; /* processor time */
-    bool cut_short; /* the search was told to stop */
+    bool cut_short; /* the search was stopped by the caller */
 };
 
 struct bal_frontier_proof bal_frontier_prove(const struct bal_frontier_question *question);
@@ -96,7 +95,8 @@ enum bal_code bal_frontier_find(const struct bal_frontier_question *question,
                                 struct bal_error *err);
 
 /* The critical constant over several loads, all claims together wrong with probability question->error. The
- * load of the question is ignored. frontier has room for count; those that were not begun have no points. */
+ * load of the question is ignored. frontier is an array of count; those that were not begun have no
+ * points. */
 enum bal_code bal_frontier_map(const struct bal_frontier_question *question, const double *load,
                                unsigned count, const struct bal_lab_options *options,
                                struct bal_frontier *frontier, struct bal_error *err);

@@ -1,4 +1,4 @@
-/* The lab: many trials side by side, and what they say together.
+/* The lab: runs many trials in parallel, and combines their results.
  *
  * A case is one policy on one model; its replications are independent trials. Cases are given as an array and
  * their results come back as an array. Results do not depend on the number of threads. */
@@ -18,32 +18,35 @@ struct bal_case {
     unsigned replications; /* at least this many, >= 1 */
     unsigned draws; /* a trial is the mean of so many, with the same arrivals and sizes and other random
                      * choices (run.draw); 0 is 1 */
+    bool path;      /* a span of a path from its start was asked for, not the steady state: it need not have
+                       settled, and theory of the steady state does not apply */
     bool fluid; /* see how far the path from an idle fleet is from that of the fluid model: fluid.distance */
     double precision; /* when above 0: add replications until the half-width of the mean response time is at
                        * most this fraction of it; the mean is found with control variates where there are */
-    double longest;   /* when above run.time: while the result is doubted as settling, the run is done again
-                       * twice as long, and where a precision would take many replications so much longer that
-                       * few do, up to this length; 0: its length is what it is */
+    double max_run_length; /* when above run.time: while the result is doubted as settling, the run is done
+                            * again twice as long, and where a precision would take many replications so much
+                            * longer that few do, up to this length; 0: its length is what it is */
 };
 
-/* Why a result is doubted: its interval may miss the truth more often than it says. */
+/* Why a result is doubted: its interval may miss the true value more often than its confidence promises. */
 enum bal_doubt {
     BAL_DOUBT_SETTLING = 1 << 0, /* queues were on their way from how they began while they were measured */
     BAL_DOUBT_THEORY = 1 << 1,   /* it lies far from what is exactly known */
     BAL_DOUBT_TAIL = 1 << 2,     /* sizes without a third moment: the mean has no finite variance */
     BAL_DOUBT_FEW = 1 << 3,      /* a replication has measured fewer than 100 jobs */
     BAL_DOUBT_GROWING = 1 << 4, /* queues grew until the end of recorded jobs: all depends on where that is */
-    BAL_DOUBT_PRECISION = 1 << 5, /* a precision was wanted, and is not reached or cannot be trusted */
+    BAL_DOUBT_BOUND = 1 << 5,   /* its interval lies below what no policy can beat */
+    BAL_DOUBT_PRECISION = 1 << 6, /* a precision was wanted, and is not reached or cannot be trusted */
 };
 enum {
-    BAL_DOUBTS = 6, /* how many there are */
-    /* those in the value itself: the last one only says that its interval is wide */
+    BAL_DOUBTS = 7, /* how many there are */
+    /* doubts about the value itself: the last one only means that its interval is wide */
     BAL_DOUBTS_OF_VALUE = BAL_DOUBT_PRECISION - 1,
 };
 const char *bal_doubt_text(enum bal_doubt doubt); /* "settling", "theory", "tail", "few", "growing",
-                                                     "precision" */
+                                                     "bound", "precision" */
 
-/* What the replications of a case say together. */
+/* The combined result of the replications of a case. */
 struct bal_result {
     struct bal_estimate metric[BAL_METRIC_COUNT];
     struct bal_estimate percentile[BAL_DISTRIBUTIONS][BAL_PERCENTILES_MAX]; /* that were asked for */
@@ -61,24 +64,25 @@ struct bal_result {
     double warmup;         /* mean fraction of the run that was cut */
     uint64_t jobs;         /* measured */
     uint64_t events;
-    double seconds; /* that all its trials took, by the clock on the wall */
+    double seconds; /* wall-clock time of all its trials */
 };
 
 struct bal_lab_options {
-    unsigned threads; /* 0: one for each processor */
-    unsigned most;    /* most replications that the precision may ask for; 0: 1000 */
-    bool apart; /* cases that may be made longer are so each on its own; otherwise all of them together, so
-                 * that they see the same arrivals throughout */
-    const volatile int *stop; /* when set and not 0: finish early with what is there; may be NULL */
+    unsigned threads;          /* 0: one for each processor */
+    unsigned max_replications; /* most replications that the precision may ask for; 0: 1000 */
+    bool independent_lengths;  /* cases that may be made longer are so each on its own; otherwise all of them
+                                * together, so  that they see the same arrivals throughout */
+    const volatile int *stop;  /* when set and not 0: finish early with what is there; may be NULL */
     /* Called now and then from one of the threads, never from two at once; may be NULL. `part` is the share
      * of all work known so far that is done, 0 to 1. */
     void (*progress)(void *context, double part);
     void *progress_context;
 };
 
-/* Runs all replications of all cases, the long ones first. result has room for count. Returns BAL_E_STOPPED,
- * with results from the trials that were complete, when told to stop; of runs that were then being done again
- * at another length only if there were enough of them, else from those before. */
+/* Runs all replications of all cases, the long ones first. result is an array of count. When the caller stops
+ * it, it returns BAL_E_STOPPED with results from the complete trials. Runs that were being repeated at
+ * another length count only if there were enough of them; otherwise the results are those of the earlier
+ * runs. */
 enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const struct bal_lab_options *options,
                           struct bal_result *result, struct bal_error *err);
 
@@ -90,17 +94,26 @@ bool bal_result_is_sure(const struct bal_result *result);
 struct bal_estimate bal_result_quantile(const struct bal_case *c, const struct bal_result *result,
                                         enum bal_distribution distribution, double quantile);
 
-/* The same conclusion from trials made elsewhere. trial[0..count) are the replications of one case, in order.
- */
+/* How many spells of queues as long as those that a percentile is made of a replication has seen, about: the
+ * time above the quantile (or below it, if that is less) in time constants. With fewer than ten of them the
+ * percentile of a run is skewed, and the interval too short: it covers 93 % with five and 75 % with less
+ * than one. NaN where no time constant is known or plausible. */
+enum { BAL_SPELLS_MIN = 10 };
+double bal_result_spells(const struct bal_case *c, const struct bal_result *result, double quantile);
+
+/* The same combination, from trials that were run elsewhere. trial[0..count) are the replications of one
+ * case, in order. */
 void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,
                    struct bal_result *result);
 
-/* How many replications the case should have after what its first ones say, at most `most`: as many as it has
- * when its precision is reached or none is wanted. Depends on nothing else, so whoever asks in the same steps
- * gets the same answers. */
-unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most);
+/* How many replications the case should have, judged from its first ones, at most `max_replications`: as many
+ * as it has when its precision is reached or none is wanted. Depends on nothing else: the same sequence of
+ * calls gives the same answers. */
+unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result,
+                                 unsigned max_replications);
 
-/* One trial of a case, run as *run says, which is c->run but for what differs from trial to trial. */
+/* One trial of a case with the settings in *run, which is c->run except for what differs from trial to
+ * trial. */
 enum bal_code bal_case_trial(const struct bal_case *c, const struct bal_run *run, struct bal_trial *trial,
                              struct bal_error *err);
 
@@ -110,26 +123,27 @@ enum bal_code bal_case_fluid_check(const struct bal_case *c, struct bal_error *e
 /* ---- how long runs are ---- */
 
 /* The usual length: 2M jobs and at least 100 a server, or 100k slots. */
-double bal_usual_time(const struct bal_model *model);
+double bal_default_run_length(const struct bal_model *model);
 
 /* The length to begin with: the usual one, or shorter where a precision is wanted, so that no more is
  * simulated than that needs; 50k jobs at least, and 20 time constants of the slowest case. Runs that turn out
- * to be too short for the precision are made longer up to bal_case.longest. */
-double bal_first_time(const struct bal_case *cases, size_t count);
+ * to be too short for the precision are made longer up to bal_case.max_run_length. */
+double bal_initial_run_length(const struct bal_case *cases, size_t count);
 
 /* Chooses the length of cases of one model that are to see the same arrivals: `usual`, or longer where theory
- * knows how fast the fleet forgets that it began idle (bal_known_relaxation), so that what is measured begins
- * 7.5 time constants later, when 0.02 % of the mean queue are missing. Sets run.time and longest; run.warmup,
- * too, if it is NaN and the usual one would not do, and if only the last `window` is to be measured (0: that
- * is not so). A run costs at most 40M jobs, or as much as the usual one: what a case would need beyond that
- * it does without, and is doubted. */
+ * knows how fast the fleet forgets that it began idle (bal_theory_relaxation), so that what is measured
+ * begins 7.5 time constants later, when 0.02 % of the mean queue are missing. Sets run.time and
+ * max_run_length; run.warmup, too, if it is NaN and the usual one would not do, and if only the last `window`
+ * is to be measured (0: that is not so). A run costs at most 40M jobs, or as much as the usual one: a case
+ * that would need more does not get it, and is doubted. */
 void bal_choose_length(struct bal_case *cases, size_t count, double usual, double window);
 
 /* The length and warm-up of a run to try in place of one that is doubted as settling, at any cost. */
 struct bal_advice {
     double time;
     double warmup; /* NaN: as it is */
-    bool known;    /* theory says that it will do; otherwise it is four times as long */
+    bool known; /* by theory it is long enough; otherwise it is what the slowest plausible fleet would take,
+                   or four times as long */
 };
 struct bal_advice bal_advise_length(const struct bal_case *c, const struct bal_result *result);
 

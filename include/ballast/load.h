@@ -1,11 +1,11 @@
-/* Open-loop load on real servers: requests are sent when a schedule says so, whether or not earlier ones have
- * been answered, and latency is counted from the time of the schedule. A generator that waits for answers
- * before it sends the next request, or counts from when it got round to sending, does not see the queue that
- * it measures.
+/* Open-loop load on real servers: requests are sent at the times of a schedule, whether or not earlier ones
+ * have been answered, and latency is counted from the time of the schedule. A generator that waits for
+ * answers before it sends the next request, or counts from when it got round to sending, does not see the
+ * queue that it measures.
  *
  * One thread, HTTP/1.1 over TCP, keep-alive connections that are opened as they are needed. What the
  * generator itself adds (it wakes up late, it has no processor, all its connections are in use) is measured
- * and told, never taken off. */
+ * and reported, never subtracted. */
 #ifndef BALLAST_LOAD_H
 #define BALLAST_LOAD_H
 
@@ -36,7 +36,7 @@ struct bal_load_class {
     double share;     /* of all requests; those of all classes sum to 1 */
 };
 
-/* What can become of a request instead of an answer. */
+/* Why a request got no answer. */
 enum bal_load_error {
     BAL_LOAD_REFUSED,   /* the connection was refused */
     BAL_LOAD_NOWHERE,   /* it could not be made for another reason */
@@ -48,11 +48,12 @@ enum bal_load_error {
 };
 extern const char *const bal_load_error_text[BAL_LOAD_ERRORS];
 
-/* What has become of one request. */
-struct bal_load_fate {
+/* What happened to one request. */
+struct bal_load_outcome {
     double time, ended; /* when it was to be sent, and when that was known; seconds from the start */
     uint64_t number;    /* from 0 on, in the order of their times */
     unsigned class_;
+    unsigned target;           /* the index of its URL */
     bool resent;               /* see bal_load_result.resent */
     int status;                /* of the answer; 0: there was none, */
     enum bal_load_error error; /* for this reason */
@@ -70,10 +71,10 @@ struct bal_load {
     bool recorded;  /* its high jobs are of the first of two classes, the others of the second; else all are
                        drawn */
     double seconds; /* it ends then; 0: no such end */
-    uint64_t requests;             /* it ends after so many; 0: no such end. One of the two, or a trace */
-    const struct bal_law *service; /* NULL: none. X-Service tells the server how many microseconds to take */
+    uint64_t requests;              /* it ends after so many; 0: no such end. One of the two, or a trace */
+    const struct bal_dist *service; /* NULL: none. Sent as X-Service, in microseconds */
     struct bal_load_class class_[BAL_LOAD_CLASSES];
-    size_t classes;                       /* 0: none are told */
+    size_t classes;                       /* 0: none are sent */
     const char *header[BAL_LOAD_HEADERS]; /* "Name: value" */
     size_t headers;
     unsigned connections; /* at most, > 0 */
@@ -88,9 +89,9 @@ struct bal_load {
     void (*progress)(void *context, double part, uint64_t sent, uint64_t failed);
     void *progress_context;
     /* Called for each request when its fate is known; may be NULL. */
-    void (*fate)(void *context, const struct bal_load_fate *fate);
-    /* Called once the time has come that it has said last, at first at once: it returns when, in seconds from
-     * the start, it is to be called again, or INFINITY. Requests wait for it. May be NULL. */
+    void (*outcome)(void *context, const struct bal_load_outcome *outcome);
+    /* Called at the start, then each time at the time that it returned last: seconds from the start, or
+     * INFINITY for never again. Requests wait for it. May be NULL. */
     double (*event)(void *context, double now);
     void *context; /* of these two */
 };
@@ -121,14 +122,15 @@ struct bal_load_result {
     uint64_t held_back;         /* requests for which there was no connection at their time */
     unsigned connections;       /* most at a time */
     uint64_t opened;
-    /* Sent again because a connection that had been used before was closed without an answer: the server had
-     * closed it before it saw the request, which nobody can tell from a crash. As browsers do. */
+    /* Sent again because a connection that had been used before was closed without an answer: the server
+     * closed it before it saw the request, which cannot be distinguished from a crash. Browsers do the
+     * same. */
     uint64_t resent;
     uint64_t strange; /* answers that came back with the X-Request-Id of another request */
 };
 
-/* Sends it all and waits for the answers. A stop is no error. *result is filled in whatever comes, and freed
- * by bal_load_result_fini. It takes all file descriptors that it may have. */
+/* Sends it all and waits for the answers. A stop is no error. *result is always filled in, also after an
+ * error; free it with bal_load_result_fini. Uses as many file descriptors as the process may have. */
 enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *result,
                            struct bal_error *err);
 void bal_load_result_fini(struct bal_load_result *result);

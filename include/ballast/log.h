@@ -11,7 +11,7 @@
  * spread evenly at random within their second. Numbers are read with integers, so that nothing is rounded but
  * what is finer than a nanosecond.
  *
- * Memory is bounded whatever the size of the files and of their lines: about 3 MB, and the trace's own. */
+ * Memory is bounded for files and lines of any size: about 3 MB, and the trace's own. */
 #ifndef BALLAST_LOG_H
 #define BALLAST_LOG_H
 
@@ -34,36 +34,36 @@ void bal_log_servers_free(struct bal_log_servers *servers); /* NULL is allowed *
 size_t bal_log_servers_count(const struct bal_log_servers *servers);
 const char *bal_log_servers_name(const struct bal_log_servers *servers, uint32_t number);
 
-/* What a service time of a log is the time of. */
+/* What the service time in a log covers. */
 enum bal_log_covers {
-    BAL_LOG_COVERS_SERVICE, /* service alone: the name of the field says so */
+    BAL_LOG_COVERS_SERVICE, /* service alone, by the name of the field */
     BAL_LOG_COVERS_SERVER,  /* from the proxy to the server and back, with the wait in the server's queue */
-    BAL_LOG_COVERS_REQUEST, /* the whole request: with queues before that, and the way to the client */
+    BAL_LOG_COVERS_REQUEST, /* the whole request: with earlier queues, and the way to the client */
 };
 
-enum { BAL_LOG_VISITS = 8 };
+enum { BAL_LOG_TRIES = 8 };
 
 /* A try at a server. */
-struct bal_log_visit {
+struct bal_log_try {
     uint32_t server; /* its number */
-    uint16_t status; /* that it answered with; 0: not told */
-    int64_t took;    /* nanoseconds; -1: not told */
+    uint16_t status; /* that it answered with; 0: not logged */
+    int64_t took;    /* nanoseconds; -1: not logged */
 };
 
-/* What a line says of a request. Times are nanoseconds. */
+/* What a line records of a request. Times are nanoseconds. */
 struct bal_log_record {
     struct bal_trace_job job; /* as it is added to the trace: arrival, service time, class */
     size_t file;              /* its number among the paths */
     enum bal_log_covers covers;
-    int64_t whole;   /* how long the request took in all; -1: not told */
-    int64_t ahead;   /* from its arrival until it is handed to the first server; -1: not told */
-    uint16_t status; /* that was sent to the client; 0: not told */
+    int64_t whole;   /* how long the request took in all; -1: not logged */
+    int64_t ahead;   /* from its arrival until it is handed to the first server; -1: not logged */
+    uint16_t status; /* that was sent to the client; 0: not logged */
     bool aborted;    /* the client, or a time limit, ended it before the answer was complete */
-    bool zero;       /* the service time is told as 0 */
+    bool zero;       /* the service time is logged as 0 */
     bool wanted;     /* it is one of those that from, to, path and status leave; the others were served too */
     /* Tries one after the other, of which the first ones are kept. 0: no server is named. */
     unsigned tries;
-    struct bal_log_visit visit[BAL_LOG_VISITS];
+    struct bal_log_try visit[BAL_LOG_TRIES];
 };
 
 struct bal_log_options {
@@ -83,12 +83,12 @@ struct bal_log_options {
     /* The class: jobs whose field matches the pattern (PCRE) are high. NULL: one class. high_field NULL: the
      * path of the request. */
     const char *high_field, *high_pattern;
-    /* Kinds of jobs that are told apart: the kind of a job is 1 + the number of the first of these patterns
-     * that its path matches, or 0. At most BAL_TRACE_KINDS - 1. */
+    /* Kinds of jobs that are measured separately: the kind of a job is 1 + the number of the first of these
+     * patterns that its path matches, or 0. At most BAL_TRACE_KINDS - 1. */
     const char *const *kind;
     size_t kinds;
-    /* Servers: their names are collected here, and each record tells at which a request was. NULL: they are
-     * not looked for. server: the field that tells them; NULL: the usual ones. */
+    /* Servers: their names are collected here, and each record names the server of the request. NULL: they
+     * are not looked for. server: the field that names them; NULL: the usual ones. */
     struct bal_log_servers *servers;
     const char *server;
     /* Called with each job in the order of the lines, also with those that are not wanted, in place of adding
@@ -121,13 +121,14 @@ enum bal_log_reason {
 #define X(name, text) BAL_LOG_##name,
     BAL_LOG_REASONS(X)
 #undef X
-        BAL_LOG_REASON_COUNT
+        BAL_LOG_REASON_COUNT,
+    BAL_LOG_OK = BAL_LOG_REASON_COUNT
 };
 extern const char *const bal_log_reason_text[BAL_LOG_REASON_COUNT];
 
-enum { BAL_LOG_EXAMPLES = 5, BAL_LOG_EXAMPLE_TEXT = 120, BAL_LOG_NAME = 120 };
+enum { BAL_LOG_EXAMPLES = 5, BAL_LOG_EXAMPLE_TEXT = 120, BAL_LOG_NAME = 120, BAL_LOG_FORMAT = 500 };
 
-/* A line that was skipped: of each reason the first two, while there is room. */
+/* A line that was skipped: of each reason the first two, up to the capacity of the array. */
 struct bal_log_example {
     enum bal_log_reason reason;
     char file[BAL_LOG_NAME];
@@ -139,13 +140,13 @@ struct bal_log_example {
 struct bal_log_file {
     const char *path;
     uint64_t lines, jobs;
-    char format[BAL_LOG_NAME];  /* "haproxy", "nginx: combined $request_time" */
-    char service[BAL_LOG_NAME]; /* the field that was used, with its unit: "$upstream_response_time (s)" */
-    char time[BAL_LOG_NAME];    /* "$msec (end of the request; $request_time is subtracted)" */
-    char server[BAL_LOG_NAME];  /* the field that names the server, "" when there is none */
-    char perhaps[BAL_LOG_NAME]; /* one that may name it, but is not known to, where there is none; or "" */
-    enum bal_log_covers covers; /* what the service time is the time of */
-    bool spread;                /* times are whole seconds */
+    char format[BAL_LOG_FORMAT]; /* "haproxy", "nginx: combined $request_time"; "..." where it is longer */
+    char service[BAL_LOG_NAME];  /* the field that was used, with its unit: "$upstream_response_time (s)" */
+    char time[BAL_LOG_NAME];     /* "$msec (end of the request; $request_time is subtracted)" */
+    char server[BAL_LOG_NAME];   /* the field that names the server, "" when there is none */
+    char perhaps[BAL_LOG_NAME];  /* one that may name it, but is not known to, where there is none; or "" */
+    enum bal_log_covers covers;  /* what the service time covers */
+    bool spread;                 /* times are whole seconds */
     size_t same;    /* 1 + the number of an earlier file that has the same jobs, or is the same; 0: none */
     uint64_t print; /* of its jobs: the same for the same ones */
 };
@@ -156,19 +157,28 @@ struct bal_log_summary {
     struct bal_log_file *file;   /* in the order of the paths */
     uint64_t lines, jobs, bytes; /* bytes: after decompression */
     uint64_t skipped[BAL_LOG_REASON_COUNT];
-    uint64_t zeros;    /* jobs whose service time is told as 0: they get a quarter of the last digit's step */
+    uint64_t zeros; /* jobs whose service time is logged as 0: they get a quarter of the last digit's step */
     double zero_most;  /* the largest such quarter, in seconds */
     uint64_t empty;    /* blank lines, comments, the header of csv: not counted as skipped */
     uint64_t filtered; /* jobs that are none because of from, to, path or status */
     bool spread;       /* times of a file were whole seconds */
     double resolution; /* of the times, in seconds: 1, 0.001, ... */
-    bool truncated;    /* a compressed file ends too early */
+    double step;       /* seconds: what the last digit of service times stands for; 0: not known */
+    /* How many requests a server works on at once, where lines record it: the smallest and the largest
+     * number, 0 where no line does. */
+    uint32_t slots_low, slots_high;
+    bool truncated; /* a compressed file ends too early */
     /* Lines whose time is more than a second before that of an earlier one of their file. Counted where times
      * are ends of requests, as servers write their lines then: beginnings need not be in order. */
     uint64_t backwards;
     size_t examples;
     struct bal_log_example example[BAL_LOG_EXAMPLES];
 };
+
+/* How many requests a server works on at once, where all lines that record it agree; 0: not logged. */
+static inline uint32_t bal_log_slots(const struct bal_log_summary *summary) {
+    return summary->slots_low == summary->slots_high ? summary->slots_low : 0;
+}
 
 void bal_log_summary_fini(struct bal_log_summary *summary); /* all zero bytes are allowed */
 
@@ -184,26 +194,26 @@ enum bal_code bal_log_read(const char *const *paths, size_t count, const struct 
 /* Follows a file as `tail -F` does: when another file gets its name, or it is cut, that one is read from its
  * beginning. Lines are taken when they are whole, and handed to options->take. The path, the options and the
  * summary, which the caller ends, must outlive it. Compressed files cannot be followed. */
-struct bal_log_follow;
+struct bal_log_tail;
 
 /* Of what is there already only the last `most` bytes are read (the format is found from the beginning). */
-enum bal_code bal_log_follow_new(const char *path, uint64_t most, const struct bal_log_options *options,
-                                 struct bal_log_summary *summary, struct bal_log_follow **follow,
-                                 struct bal_error *err);
-void bal_log_follow_free(struct bal_log_follow *follow); /* NULL is allowed */
+enum bal_code bal_log_tail_new(const char *path, uint64_t most, const struct bal_log_options *options,
+                               struct bal_log_summary *summary, struct bal_log_tail **follow,
+                               struct bal_error *err);
+void bal_log_tail_free(struct bal_log_tail *follow); /* NULL is allowed */
 
 /* Takes the lines that have come. Where times are whole seconds, those of the last second are held back. */
-enum bal_code bal_log_follow_poll(struct bal_log_follow *follow, struct bal_error *err);
+enum bal_code bal_log_tail_poll(struct bal_log_tail *follow, struct bal_error *err);
 /* Nothing more will come: takes what was held back, and a last line without its end. */
-enum bal_code bal_log_follow_end(struct bal_log_follow *follow, struct bal_error *err);
+enum bal_code bal_log_tail_end(struct bal_log_tail *follow, struct bal_error *err);
 
-/* Why nothing is read at present: too few lines to tell the format, a file that may not be opened. NULL: all
- * is well. */
-const char *bal_log_follow_trouble(const struct bal_log_follow *follow);
+/* Why nothing is read at present: too few lines to find the format, or no permission to open the file. NULL:
+ * no problem. */
+const char *bal_log_tail_problem(const struct bal_log_tail *follow);
 /* Was there more before what was read? */
-bool bal_log_follow_skipped(const struct bal_log_follow *follow);
+bool bal_log_tail_skipped(const struct bal_log_tail *follow);
 /* How often it was cut or replaced. */
-uint64_t bal_log_follow_renewed(const struct bal_log_follow *follow);
+uint64_t bal_log_tail_restarts(const struct bal_log_tail *follow);
 
 #ifdef __cplusplus
 }

@@ -5,9 +5,9 @@
 #include "ballast/arrivals.h"
 #include "ballast/batch.h"
 #include "ballast/curve.h"
+#include "ballast/dist.h"
 #include "ballast/error.h"
 #include "ballast/failures.h"
-#include "ballast/law.h"
 #include "ballast/network.h"
 #include "ballast/stealing.h"
 
@@ -20,13 +20,14 @@ extern "C" {
 #endif
 
 enum { BAL_GROUPS_MAX = 32 };
+enum { BAL_JOB_CLASSES_MAX = 8 }; /* of jobs */
 #define BAL_SERVERS_MAX 100000000u
 #define BAL_SLOTS_MAX 1000000000u /* of all servers together */
 
-/* Servers of equal speed. In continuous time a job of size x takes x / speed units of time. In slotted time a
- * server can finish so many jobs in each slot as its capacity law says, drawn anew for each server and slot;
- * its mean is the speed. Without a law (BAL_BATCH_NONE) the capacity is always the speed, which must then be
- * a whole number. */
+/* Servers of equal speed. In continuous time a job of size x takes x / speed units of time. In slotted time
+ * the number of jobs that a server can finish in a slot is drawn from its capacity distribution,
+ * independently for each server and slot; its mean is the speed. Without a distribution (BAL_BATCH_NONE) the
+ * capacity is always the speed, which must then be a whole number. */
 struct bal_group {
     uint32_t count;
     double speed;
@@ -39,8 +40,8 @@ struct bal_servers {
 };
 
 /* Reads "100", "10k" or "50x1,50x10" (COUNTxSPEED), and for slotted time also "50x1,50xuniform(1,19)"
- * (COUNTxLAW, the laws being those of batch.h that are bounded and at least 1). On failure *servers is
- * untouched. */
+ * (COUNTxLAW, the distributions being those of batch.h that are bounded and at least 1). On failure *servers
+ * is untouched. */
 enum bal_code bal_servers_parse(const char *text, struct bal_servers *servers, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
 size_t bal_servers_print(const struct bal_servers *servers, char *text, size_t size);
@@ -52,7 +53,7 @@ const char *bal_clock_text(enum bal_clock clock); /* "continuous", "slotted" */
 
 /* In what order a server works (continuous time). Within a class always first come, first served. */
 enum bal_discipline {
-    BAL_DISCIPLINE_AUTO,          /* as the policy asks: fifo for most */
+    BAL_DISCIPLINE_AUTO,          /* as the policy requires: fifo for most */
     BAL_DISCIPLINE_FIFO,          /* blind to classes */
     BAL_DISCIPLINE_PREEMPTIVE,    /* a high job interrupts a low one, which goes on later where it stopped */
     BAL_DISCIPLINE_NONPREEMPTIVE, /* a high job is next, but waits for the one in service */
@@ -82,29 +83,35 @@ size_t bal_watts_print(const struct bal_watts *watts, char *text, size_t size);
 /* The same, or the default if all are 0. */
 struct bal_watts bal_watts_of(const struct bal_watts *watts);
 
-/* How servers start (continuous time): so many of them, as fractions, have one job, are in set-up, are off;
+/* How servers start: so many of them, as fractions, have jobs, are in set-up, are off;
  * the others are idle and on. All zero: every server is idle and on. Under a policy that never switches
  * servers off those in set-up and off are idle and on too. Numbers of servers are rounded; the busy ones come
- * first in the order of the fleet, then those in set-up, then those that are off. */
+ * first in the order of the fleet, then those in set-up, then those that are off. In slotted time there are
+ * busy ones and idle ones. */
 struct bal_start {
     double busy, setup, off;
+    uint32_t jobs; /* of each busy server; 0 means 1 */
 };
 
+/* The jobs of a busy server. */
+static inline uint32_t bal_start_jobs(const struct bal_start *start) {
+    return start->jobs > 1 ? start->jobs : 1;
+}
+
 /* Reads "idle" (all zero) or fractions such as "busy=0.3,off=0.7", "busy=0.1,setup=0.2,off=0.5"; their sum is
- * at most
- * 1. On failure *start is untouched. */
+ * at most 1. "busy=0.3,jobs=5": each of them has five. On failure *start is untouched. */
 enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct bal_error *err);
 /* The canonical text; always terminated; returns the length needed. */
 size_t bal_start_print(const struct bal_start *start, char *text, size_t size);
 
-/* Continuous time: load * capacity / mean size jobs arrive in a unit of time, in a Poisson process unless the
- * arrivals say otherwise, and are served first come, first served. Slotted time: a batch of independent size
+/* Continuous time: load * capacity / mean size jobs arrive in a unit of time, in a Poisson process unless
+ * `arrivals` is set, and are served first come, first served. Slotted time: a batch of independent size
  * arrives in each slot, on average load * capacity jobs; every job is one unit of a server's capacity
  * (docs/slotted.md). */
 struct bal_model {
     struct bal_servers servers;
     enum bal_weights weights;
-    struct bal_law size; /* continuous time only */
+    struct bal_dist size; /* continuous time only */
     double load;
     enum bal_clock clock;
     struct bal_batch batch; /* slotted time only: jobs that arrive in a slot */
@@ -112,37 +119,50 @@ struct bal_model {
     /* continuous time only: */
     uint32_t tasks; /* tasks of a job, routed together and divided among servers, each of a size of its own; 0
                      * means 1. Times are then those of tasks. */
-    bool classes;   /* are there a high and a low class? */
-    double high;    /* share of the high class, 0 to 1 */
+    bool classes;   /* are there classes? Two, a high and a low one, unless class_count says otherwise */
+    double high;    /* share of the high class, the most urgent one, 0 to 1 */
+    uint32_t class_count;              /* how many classes there are, if more than two; else 0 */
+    double share[BAL_JOB_CLASSES_MAX]; /* of each of them, the most urgent first: share[0] is high */
     enum bal_discipline discipline;
     struct bal_arrivals arrivals; /* all zero: a Poisson process */
     struct bal_curve curve;       /* factor of the arrival rate over time; the load is that at factor 1 */
     uint32_t buffer;              /* most jobs at a server; one more is lost; 0: no limit */
-    struct bal_law standby; /* event engine: laws in place of the policy's exponential ones; mean 0: not given
-                             */
-    struct bal_law setup;
+    struct bal_dist standby; /* event engine: distributions in place of the policy's exponential ones; mean 0:
+                              * not given
+                              */
+    struct bal_dist setup;
     struct bal_watts watts; /* all zero: the default */
     struct bal_start start;
-    struct bal_law patience; /* of the time after which a job gives up whose service has not begun; mean 0:
-                              * none does. Event engine, and common queues */
+    struct bal_dist patience; /* of the time after which a job gives up whose service has not begun; mean 0:
+                               * none does. Event engine, and common queues */
     struct bal_failures failures; /* event engine: servers fail and are repaired */
     uint32_t slots; /* event engine: jobs that a server works on at once, each at its full speed; 0 means 1.
                      * A server reports that it is idle whenever a job that leaves it leaves a slot free. */
-    /* Work stealing (docs/stealing.md). In continuous time a server that runs out of work asks another once,
-     * on the event engine. In slotted time it is the chain of policy `stealing`, whose jobs come from
+    /* Work stealing (docs/stealing.md). In continuous time (event engine) a server that runs out of work
+     * probes another server once. In slotted time it is the chain of policy `stealing`, whose jobs come from
      * generators at the servers themselves. */
-    struct bal_steal steal;         /* all zero: nobody steals */
-    bool others;                    /* is the victim one of the others? Otherwise any server, the asker too */
+    struct bal_steal steal; /* all zero: no stealing */
+    bool others; /* is the victim always another server? Otherwise it is any server, the thief included */
     struct bal_placement placement; /* of the generators; policy `stealing` only */
     struct bal_network network;     /* all zero: one dispatcher next to its servers */
 };
 
-/* The discipline of the servers; where the model leaves it open it is preemptive if the policy wants ranks
- * served so (its flag BAL_SERVES_RANKS), else fifo. Without classes always fifo. */
+/* How many classes of jobs there are. */
+static inline uint32_t bal_model_classes(const struct bal_model *model) {
+    return !model->classes ? 1 : model->class_count > 2 ? model->class_count : 2;
+}
+
+/* Reads the shares of two or more classes, the most urgent first, "0.2,0.3,0.5": above 0, with a sum of 1.
+ * Sets classes, high, class_count and share; on failure *model is untouched. */
+enum bal_code bal_model_parse_classes(const char *text, struct bal_model *model, struct bal_error *err);
+/* The canonical text; "none" without classes. Always terminated; returns the length needed. */
+size_t bal_model_print_classes(const struct bal_model *model, char *text, size_t size);
+
+/* The discipline of the servers; where the model leaves it open it is preemptive if the policy has the flag
+ * BAL_SERVES_RANKS, else fifo. Without classes always fifo. */
 enum bal_discipline bal_model_discipline(const struct bal_model *model, bool serves_ranks);
 
-/* Do all jobs stay until they are served, and all servers? Where some give up or fail most theory is silent.
- */
+/* Do all jobs stay until they are served, and do servers never fail? Otherwise most theory does not apply. */
 static inline bool bal_model_is_steady(const struct bal_model *model) {
     return !(model->patience.mean > 0) && !bal_failures_happen(&model->failures);
 }
@@ -161,7 +181,7 @@ double bal_model_arrival_rate(const struct bal_model *model);
  * capacities must be bounded whole numbers from 1 and the mean of the batch must be open or fit the load. */
 enum bal_code bal_model_check(const struct bal_model *model, struct bal_error *err);
 
-/* Slotted time: the batch law, with its mean set from the load where it was open. */
+/* Slotted time: the batch distribution, with its mean set from the load where it was open. */
 enum bal_code bal_model_batch(const struct bal_model *model, struct bal_batch *batch, struct bal_error *err);
 
 /* Slotted time, where the batch has a mean of its own: sets the load that this means. Otherwise does nothing.

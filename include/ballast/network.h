@@ -4,8 +4,8 @@
 #ifndef BALLAST_NETWORK_H
 #define BALLAST_NETWORK_H
 
+#include "ballast/dist.h"
 #include "ballast/error.h"
-#include "ballast/law.h"
 #include "ballast/random.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ extern "C" {
 
 enum { BAL_SHARES_MAX = 64, BAL_DISPATCHERS_MAX = 4096 };
 
-/* Who gets the jobs: `count` dispatchers, each with a policy state and a view of its own. A job comes to a
+/* The dispatchers: `count` of them, each with a policy state and a view of its own. A job arrives at a
  * uniform one, or by given shares. */
 struct bal_dispatchers {
     uint32_t count;               /* 0 means 1 */
@@ -26,7 +26,7 @@ struct bal_dispatchers {
     double share[BAL_SHARES_MAX]; /* they sum to 1 */
 };
 
-/* Whose is the next job? Draws nothing where there is one. */
+/* The dispatcher of the next job. Draws no random number where there is only one. */
 uint32_t bal_dispatchers_draw(const struct bal_dispatchers *dispatchers, struct bal_rng *rng);
 
 /* Reads "4" or the shares, "0.5,0.3,0.2". On failure *dispatchers is untouched. */
@@ -48,31 +48,31 @@ size_t bal_churn_print(const struct bal_churn *churn, char *text, size_t size);
 
 /* Servers that fail fast: the last ones of the fleet, so large a share of it, take `time` for any job and
  * answer wrongly. */
-struct bal_sinkhole {
+struct bal_fail_fast {
     double share; /* 0: none */
     double time;  /* 0: a twentieth of the mean service time */
 };
 
-/* Reads "none", "SHARE" or "SHARE,TIME": "0.1,0.05". On failure *sinkhole is untouched. */
-enum bal_code bal_sinkhole_parse(const char *text, struct bal_sinkhole *sinkhole, struct bal_error *err);
-size_t bal_sinkhole_print(const struct bal_sinkhole *sinkhole, char *text, size_t size);
+/* Reads "none", "SHARE" or "SHARE,TIME": "0.1,0.05". On failure *fail_fast is untouched. */
+enum bal_code bal_fail_fast_parse(const char *text, struct bal_fail_fast *fail_fast, struct bal_error *err);
+size_t bal_fail_fast_print(const struct bal_fail_fast *fail_fast, char *text, size_t size);
 
 struct bal_network {
     struct bal_dispatchers dispatchers;
-    struct bal_law delay; /* of every message, and of a job and its response on their ways; mean 0: none */
-    double loss;          /* probability that a message is lost; jobs and responses never are */
-    double heartbeat; /* every server tells every dispatcher what is so, once in this time; 0: never. One that
-                       * has not been heard of for three of these is not chosen. */
-    double timeout;   /* how long a job waits for the replies to probes; 0: ten mean delays, or a tenth of the
-                       * mean service time where there is no delay */
+    struct bal_dist delay; /* of every message, and of a job and its response on their ways; mean 0: none */
+    double loss;           /* probability that a message is lost; jobs and responses never are */
+    double heartbeat;      /* every server sends its state to every dispatcher once in this time; 0: never. A
+                              server whose last three heartbeats are missing is not chosen. */
+    double timeout; /* how long a job waits for the replies to probes; 0: ten mean delays, or a tenth of the
+                     * mean service time where there is no delay */
     struct bal_churn churn;
-    struct bal_sinkhole sinkhole;
-    bool quarantine; /* dispatchers shun servers that fail, and try them again later */
+    struct bal_fail_fast fail_fast;
+    bool ejection; /* dispatchers eject servers that fail, and try them again later */
 };
 
-/* Is it one dispatcher next to its servers, which never fail? All zero is. */
+/* Is it one dispatcher without delays, with servers that never fail? True if all is zero. */
 bool bal_network_is_plain(const struct bal_network *network);
-/* Is that so, but that there may be several dispatchers? */
+/* The same, but there may be several dispatchers. */
 bool bal_network_is_near(const struct bal_network *network);
 /* Are there servers that fail, so that jobs may fail too? */
 bool bal_network_fails(const struct bal_network *network);

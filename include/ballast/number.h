@@ -1,5 +1,4 @@
-/* Numbers as people write them: 0.9, 1e6, 10k, 2M, 1.5G. The locale of the surrounding program plays no part.
- */
+/* Numbers as people write them: 0.9, 1e6, 10k, 2M, 1.5G. The locale of the program has no effect. */
 #ifndef BALLAST_NUMBER_H
 #define BALLAST_NUMBER_H
 
@@ -10,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { BAL_NUMBER_TEXT = 32 }; /* room for any double as bal_number_print writes it */
+enum { BAL_NUMBER_TEXT = 32 }; /* enough for any double as bal_number_print writes it */
 
 /* Reads the longest plain decimal number (no suffix) at the beginning of text and returns where it ends, or
  * NULL if there is none. No white space is skipped; "nan", "inf" and hexadecimals are no numbers; one too
@@ -21,7 +20,7 @@ const char *bal_number_read(const char *text, double *value);
  * suffix k (10^3), M (10^6) or G (10^9). Returns whether it is one; *value is set only then. */
 bool bal_number_parse(const char *text, size_t length, double *value);
 
-/* The same where a share may be meant: a percent sign behind it divides by 100. */
+/* The same for shares: a percent sign after the number divides it by 100. */
 bool bal_share_parse(const char *text, size_t length, double *value);
 
 /* Writes the shortest decimal that reads back as the same number; whole numbers below 10^15 without an

@@ -1,7 +1,7 @@
 /* Percentiles by name, the same wherever one is named: in metrics, targets, claims and options.
  *
- * A percentile is p and how many of a hundred lie below: p50, p95, p99.9. Behind two digits that begin with 9
- * the point may be left out, as in p999. */
+ * A percentile is p and how many of a hundred lie below: p50, p95, p99.9. After two digits of which the first
+ * is 9 the point may be left out, as in p999. */
 #ifndef BALLAST_PERCENTILE_H
 #define BALLAST_PERCENTILE_H
 
@@ -16,10 +16,11 @@ extern "C" {
 
 enum {
     BAL_PERCENTILE_TEXT = 24,
-    BAL_PERCENTILES_MAX = 8, /* that are asked for at once, beside those that are always there */
+    BAL_PERCENTILES_MAX = 8, /* that may be requested at once, in addition to those that are always measured
+                              */
 };
 
-/* Does the text speak of a percentile, right or wrong: p and a digit? */
+/* Does the text look like a percentile, valid or not: p and a digit? */
 bool bal_percentile_looks(const char *text);
 /* Reads the first length characters of text, all of them: "p99.9" is 0.999. Above 0 and below 1. */
 enum bal_code bal_percentile_parse(const char *text, size_t length, double *quantile, struct bal_error *err);

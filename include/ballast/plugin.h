@@ -1,4 +1,4 @@
-/* A policy of one's own, in a file of its own: built with these headers alone, loaded by the lab.
+/* Your own policy as a plugin: a file that is built with these headers alone and loaded by the lab.
  *
  *     #include <ballast/plugin.h>
  *     static struct bal_decision route(void *state, struct bal_fleet *fleet, ...) { ... }
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* Changes whenever a policy that was built before would be misunderstood. */
+/* Changes whenever plugins that were built earlier are no longer compatible. */
 #define BAL_PLUGIN_CONTRACT 1
 
 /* What such a file exports, under the name bal_plugin. */
@@ -43,10 +43,10 @@ bool bal_plugin_is_path(const char *text);
 enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
 
 /* Does the policy keep the contract? A storm of jobs, reports, marks and responses, true and false, on a
- * small fleet: decisions name open servers alone, batches lose nothing, the state stays sound, inside its
- * block and free of pointers. If it says that it is symmetric, renaming the servers must rename the decisions
- * and nothing else (false alarm 3e-6). Takes about a second. A policy that breaks the rules of C may break
- * the caller. */
+ * small fleet: decisions name only eligible servers, batches lose no jobs, the state stays valid, within its
+ * block and without pointers. If it declares itself symmetric, renaming the servers must rename the decisions
+ * and nothing else (false alarm 3e-6). Takes about a second. A policy with undefined behaviour may crash the
+ * caller. */
 enum bal_code bal_policy_examine(const struct bal_policy_spec *spec, struct bal_error *err);
 
 #ifdef __cplusplus

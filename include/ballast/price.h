@@ -8,8 +8,8 @@
 #ifndef BALLAST_PRICE_H
 #define BALLAST_PRICE_H
 
-#include "ballast/known.h"
 #include "ballast/lab.h"
+#include "ballast/predict.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,7 +31,7 @@ enum bal_vanishing {
     BAL_VANISHING_NO,       /* it is known not to */
     BAL_VANISHING_YES,      /* it is known to */
     BAL_VANISHING_POSSIBLE, /* Theorem 5 does not forbid it */
-    BAL_VANISHING_UNKNOWN,  /* the theorem does not speak of such a system or policy */
+    BAL_VANISHING_UNKNOWN,  /* the theorem does not cover such a system or policy */
 };
 const char *bal_vanishing_text(enum bal_vanishing vanishing); /* "cannot", "no", "yes", "may", "not covered"
                                                                */
@@ -71,7 +71,7 @@ enum bal_fulfilment {
 struct bal_offer {
     struct bal_policy_spec policy;
     struct bal_price price;
-    struct bal_known known; /* what theory says of it */
+    struct bal_prediction known; /* what theory predicts for it */
     struct bal_result result;
     enum bal_fulfilment fulfilment;
     bool cheapest; /* it meets the wish, and none that does costs no more of both and less of one */
@@ -97,11 +97,11 @@ struct bal_offers {
 };
 
 /* Parameters are first chosen by theory (d of pod, c and mup of rcpb), or tried one after the other where
- * there is none (d and b of pod-memory), then simulated as c->run and c->replications say, and made dearer
- * while the simulation does not say that they do. With c->longest above 0 the length of c->run is the
- * least, and each is made as long as it needs (bal_choose_length). c->policy is ignored. The model must have
- * equal servers, exponential sizes, one class, one task and load < 1 (BAL_E_MODEL). The caller frees *offers.
- * Returns BAL_E_STOPPED, and nothing, when told to stop. */
+ * there is none (d and b of pod-memory), then simulated as c->run and c->replications say, and made more
+ * expensive until the simulation confirms that they meet the wish. With c->max_run_length above 0 the length
+ * of c->run is the least, and each is made as long as it needs (bal_choose_length). c->policy is ignored. The
+ * model must have equal servers, exponential sizes, one class, one task and load < 1 (BAL_E_MODEL). The
+ * caller frees *offers. Returns BAL_E_STOPPED, and no offers, when the caller stops it. */
 enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
                                const struct bal_lab_options *options, struct bal_offers **offers,
                                struct bal_error *err);

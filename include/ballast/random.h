@@ -32,9 +32,10 @@ enum bal_purpose {
     BAL_STREAM_START = 7,       /* the starting state */
     BAL_STREAM_POWER = 8,       /* standby and set-up times */
     BAL_STREAM_THINNING = 9,    /* which possible arrivals are real when the rate varies */
-    BAL_STREAM_STEALING = 10,   /* whom idle servers ask, and which of several is heard */
+    BAL_STREAM_STEALING = 10,   /* which servers idle ones try to steal from, and which of several thieves is
+                                   served */
     BAL_STREAM_PLACES = 11,     /* where generators of jobs go */
-    BAL_STREAM_NETWORK = 12,    /* delays and losses of messages, who is told, where jobs come in */
+    BAL_STREAM_NETWORK = 12,    /* delays and losses of messages, receivers of reports, dispatchers of jobs */
     BAL_STREAM_CHURN = 13,      /* when servers fail and return */
     BAL_STREAM_RESAMPLING = 14, /* which parts of a log stand for others like it */
     BAL_STREAM_PATIENCE = 15,   /* after which time jobs give up waiting */

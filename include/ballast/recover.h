@@ -1,9 +1,9 @@
-/* Recovery: from how long requests were at their servers, as logs tell it, to how long they were served.
+/* Recovery: works out service times from the times that requests spent at their servers, as logged.
  *
  * A proxy sees a request come to a server (A) and leave it (D). What lies between is service and, if the
  * server was busy, waiting in the server's own queue, which another fleet would not have caused. Where the
- * log names the server, the two can be told apart. A server that takes jobs in order and works on k of them
- * at once begins a job when fewer than k of those before it are left:
+ * log names the server, the two can be separated. A server that takes jobs in order and works on k of them at
+ * once begins a job when fewer than k of those before it are left:
  *
  *     S = D - max(A, k-th latest D of the jobs before it)
  *
@@ -11,9 +11,9 @@
  * exact. Servers that share their time among all jobs there, at most one k-th of them for each of k cores,
  * give a job the work S = integral from A to D of min(1, k / n(t)) dt, where n(t) is how many are there.
  *
- * Which k, and which of the two, the log tells too. A job that leaves before k others that came before it
- * proves more than k slots. Sizes do not know how many jobs they find at a server, so the right k is the one
- * under which those of jobs that found a busy server are like those of jobs that did not. If they are not
+ * Which k, and which of the two, follows from the log too. A job that leaves before k others that came before
+ * it proves more than k slots. Sizes do not know how many jobs they find at a server, so the right k is the
+ * one under which those of jobs that found a busy server are like those of jobs that did not. If they are not
  * even among jobs that found a free slot, servers share their time.
  *
  * Without servers' names, jobs that found few others in the whole fleet stand for service without waiting. */
@@ -30,13 +30,13 @@ extern "C" {
 
 /* What the sizes of a trace are. */
 enum bal_times {
-    BAL_TIMES_SERVICE,  /* service alone, as the log says */
+    BAL_TIMES_SERVICE,  /* service alone, by the log itself */
     BAL_TIMES_IN_ORDER, /* recovered: servers take jobs in order */
     BAL_TIMES_SHARED,   /* recovered: servers share their time */
     BAL_TIMES_CLEAN,    /* as logged, and no waiting is seen in them */
     BAL_TIMES_LIGHT,    /* estimated from the lightly loaded parts of the log */
     BAL_TIMES_WAITING,  /* as logged, with waiting in them */
-    BAL_TIMES_UNKNOWN,  /* as logged; whether there is waiting in them cannot be told */
+    BAL_TIMES_UNKNOWN,  /* as logged; whether they include waiting is unknown */
 };
 /* "service times", "recovered", "include waiting", ...: for a column of a table. */
 const char *bal_times_text(enum bal_times times);
@@ -44,8 +44,10 @@ const char *bal_times_text(enum bal_times times);
 bool bal_times_are_doubtful(enum bal_times times);
 
 struct bal_recover_options {
-    uint32_t slots;           /* jobs that a recorded server works on at once; 0: as the log tells */
-    double step;              /* seconds: how finely the log tells times */
+    uint32_t slots;           /* jobs that a recorded server works on at once; 0: found from the log */
+    uint32_t told_slots;      /* the same as the log states explicitly; 0: it does not */
+    double step;              /* seconds: resolution of the times in the log ... */
+    double length_step;       /* ... and of durations; 0: that of times */
     bool service;             /* the sizes are service alone: nothing is done */
     bool keep;                /* the sizes are to stay as they are: looked at, and not changed */
     const volatile int *stop; /* when set and not 0: ends with BAL_E_STOPPED; may be NULL */
@@ -58,12 +60,15 @@ struct bal_recovery {
     double service_mean, service_p99; /* the same after recovery; as logged where nothing was done */
     struct bal_estimate share;        /* of the logged time that is waiting, as far as it is known; 95 % */
     /* where servers are named */
-    uint32_t servers;                 /* the most that were there at once; 0: none is named */
-    uint32_t servers_seen;            /* in all */
-    uint64_t unserved;                /* jobs without a server, which stay as they are */
-    uint64_t abandoned;               /* jobs that were given up before their service began, and are gone */
-    uint32_t slots;                   /* of a server */
-    uint32_t slots_low, slots_high;   /* between which they are, by the log; high 0: it sets no limit */
+    uint32_t servers;               /* the most that were there at once; 0: none is named */
+    uint32_t servers_seen;          /* in all */
+    uint64_t unserved;              /* jobs without a server, which stay as they are */
+    uint64_t abandoned;             /* jobs that were given up before their service began, and are gone */
+    uint32_t slots;                 /* of a server */
+    uint32_t slots_low, slots_high; /* between which they are, by the log; high 0: it sets no limit */
+    bool slots_told;                /* the log states them explicitly */
+    bool slots_open; /* they are a guess: the log does not state them, and its times allow more than one
+                        number */
     double low_mean, high_mean;       /* the mean service time, in seconds, if it were these */
     double overtaking;                /* share of jobs that leave before as many others as there are slots */
     double dependence;                /* size of those that find no free slot over that of the others, 1 when
@@ -80,7 +85,7 @@ struct bal_recovery {
 enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err);
 
 /* The same jobs, as many as it returns. */
-unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_VISITS]);
+unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_TRIES]);
 
 /* Reads the finished trace, whose sizes are times from A to D and whose times are A, and works out what was
  * service. *recovered is a new finished trace, which the caller frees, or NULL when the sizes stay as they

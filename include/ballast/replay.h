@@ -1,4 +1,4 @@
-/* Replay: recorded jobs on a fleet of one's own choice, under any policy, and how large it must be.
+/* Replay: runs recorded jobs on a fleet of your choice, under any policy, and finds how large it must be.
  *
  * Every policy gets the same jobs at the same times (ballast/trace.h); only its own random choices differ
  * from replication to replication. All times are in seconds, all work in seconds of a server of speed 1. */
@@ -12,19 +12,18 @@
 extern "C" {
 #endif
 
-/* ---- what a trace asks of a fleet ---- */
+/* ---- what a trace demands of a fleet ---- */
 
 enum {
     BAL_REPLAY_SPANS = 96
-}; /* equal parts of a trace that are told apart: of a day, its quarters of an
-      hour */
+}; /* equal parts of a trace that are measured separately: for a day, its quarters of an hour */
 
 /* All of it as recorded. The busiest window is the one of so many seconds, counted from whole multiples of
  * them, that brings most; it is never below the mean. */
 struct bal_demand {
-    double rate; /* jobs a second */
-    double work; /* servers of speed 1 that are busy on average, if none of them stands still */
-    double scv;  /* of the sizes: their squared coefficient of variation */
+    double rate;                                    /* jobs a second */
+    double work;                                    /* servers of speed 1 that are busy on average */
+    double scv;                                     /* of the sizes: their squared coefficient of variation */
     double size_p50, size_p90, size_p99, size_p999; /* of the sizes, within 0.8 % */
     double window;                                  /* seconds: 1, 10, 60, 600, 3600, ... */
     double peak_rate, peak_work;                    /* in the busiest window, which need not be the same */
@@ -60,17 +59,17 @@ enum bal_code bal_duration_parse(const char *text, double *seconds, struct bal_e
 
 /* ---- what was measured ---- */
 
-/* The response times of the recorded jobs as they were, part by part, to be held against a replay of them:
- * job by job the same arrivals and sizes, so that only what the policy draws, and what the model has wrong,
- * is between the two. */
-struct bal_measured {
+/* The response times of the recorded jobs as they were, part by part, for comparison with a replay of them.
+ * Arrivals and sizes are the same job by job, so the two differ only by the policy's random choices and by
+ * errors of the model. */
+struct bal_interval_sums {
     double jobs[BAL_REPLAY_SPANS], response[BAL_REPLAY_SPANS]; /* how many came, and the sum of their times */
     double unit;                                               /* seconds, of what follows: the mean size */
     struct bal_histogram spans[BAL_REPLAY_SPANS];
 };
 
 /* A job that came so many seconds after the first of the trace, which takes so many in all. */
-void bal_measured_add(struct bal_measured *measured, double after, double span, double response);
+void bal_interval_sums_add(struct bal_interval_sums *measured, double after, double span, double response);
 
 /* ---- one replay ---- */
 
@@ -83,14 +82,14 @@ struct bal_replay {
     uint64_t seed;
     unsigned replications;              /* >= 1 */
     const struct bal_target *target;    /* NULL: none */
-    struct bal_percentiles percentiles; /* to be measured beside the usual ones */
+    struct bal_percentiles percentiles; /* to be measured in addition to the usual ones */
     unsigned vary; /* the group of servers whose number is looked for, where there are several */
     bool vary_given;
     /* So many servers, the last of the fleet, fail so many seconds, as recorded, after the first arrival. */
     uint32_t failing;
     double fail_at;
-    const struct bal_measured *measured; /* NULL: nothing was */
-    struct bal_measured *keep; /* filled in by the first replay of the first case; NULL: nobody asks */
+    const struct bal_interval_sums *measured; /* NULL: nothing was */
+    struct bal_interval_sums *keep; /* filled in by the first replay of the first case; NULL: not wanted */
 };
 
 /* How long the jobs take to arrive: the span of the trace, sped up. */
@@ -103,9 +102,9 @@ double bal_replay_load(const struct bal_replay *replay, double work);
 enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_policy_spec *policy,
                               struct bal_case *c, struct bal_error *err);
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-struct bal_range {
+struct bal_confidence_range {
     double low, high;
 };
 
@@ -134,33 +133,34 @@ struct bal_replay_outcome {
      * the spreading of whole seconds, draws at random. BAL_TIME_WANTED is NaN without a target,
      * and so are percentiles that were not asked for. */
     struct bal_estimate time[BAL_REPLAY_TIMES];
-    /* Where each of them would lie, with 95 %, in other logs like this one: by a block bootstrap of the log.
-     * NaN where there are too few jobs to tell. */
-    struct bal_range log[BAL_REPLAY_TIMES];
-    /* What was measured less what came of the replay, and its 95 % interval by the blocks of the log: around
-     * 0 where the model is right. The first block is left out, as a replay begins with an empty fleet. NaN
-     * where nothing was measured, or there are too few jobs to tell. */
+    /* Where each of them would lie, with 95 %, in other logs like this one: by how parts of the log differ
+     * from their neighbours. NaN where there are too few jobs to tell, or queues remember for too long. */
+    struct bal_confidence_range log[BAL_REPLAY_TIMES];
+    /* What was measured minus the result of the replay, and its 95 % interval from the blocks of the log:
+     * around 0 where the model is right. The first block is left out, as a replay begins with an empty fleet.
+     * NaN where nothing was measured, or there are too few jobs to tell. */
     struct bal_estimate apart[BAL_REPLAY_TIMES];
     struct bal_kind_outcome kind[BAL_TRACE_KINDS];
     /* By a search for the least fleet alone: how much it takes of what the target allows. That is the share
      * of late jobs over that of those that may be, or the mean over the one that is wanted; NaN: not known.
      */
-    double strain;
+    double target_ratio;
     bool given_up; /* the target is missed beyond doubt, and the replay was ended; nothing else is known */
 };
 
-/* Runs the cases, all of them made from this replay, as bal_lab_run does. A history that a case asks for is
- * that of its first replication. */
+/* Runs the cases, all of them made from this replay, as bal_lab_run does. A history that a case has is that
+ * of its first replication. */
 enum bal_code bal_replay_run(const struct bal_replay *replay, const struct bal_case *cases, size_t count,
                              const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
                              struct bal_error *err);
 
-/* The same times of what was measured; BAL_TIME_WANTED is NaN. The seed is that of the bootstrap. */
+/* The same times of what was measured, at so many servers (with all their slots) in so many seconds;
+ * BAL_TIME_WANTED is NaN. */
 struct bal_measured_times {
     double time[BAL_REPLAY_TIMES];
-    struct bal_range log[BAL_REPLAY_TIMES];
+    struct bal_confidence_range log[BAL_REPLAY_TIMES];
 };
-enum bal_code bal_measured_times(const struct bal_measured *measured, uint64_t seed,
+enum bal_code bal_measured_times(const struct bal_interval_sums *measured, double servers, double span,
                                  struct bal_measured_times *times, struct bal_error *err);
 
 /* Energy that the fleet spent until the last job had left, in joules, averaged over replications; and how
@@ -170,11 +170,12 @@ double bal_replay_server_time(const struct bal_case *c, const struct bal_result 
 
 /* ---- how large must the fleet be? ---- */
 
-/* The least number that will do, found by trying: larger or smaller steps until it is bracketed, then where a
- * line through both ends of the bracket meets the target, or in its middle. It assumes that whatever is above
- * a number that will do will do too. In the end `met` will do and `failed`, one less, was tried and will not
- * (0: even the first that can be had will do); or `failed` is `most` and `met` is 0. */
-struct bal_least {
+/* The least number that meets the target, found by search: larger or smaller steps until it is bracketed,
+ * then where a line through both ends of the bracket meets the target, or in its middle. It assumes that all
+ * numbers above one that meets the target meet it too. In the end `met` meets the target and `failed`, one
+ * less, was tried and does not (0: even the smallest possible number meets it); or `failed` is `most` and
+ * `met` is 0. */
+struct bal_min_fleet_search {
     uint32_t most;
     uint32_t none;        /* so many, and fewer, cannot be had; 0 unless set after init */
     uint32_t unlikely;    /* so many are not expected to do, nor fewer; 0 unless set after init */
@@ -190,28 +191,29 @@ struct bal_least {
     unsigned slow;  /* tries since then */
 };
 /* Begins without a guess, with steps that double the number; 1 <= first <= most. */
-void bal_least_init(struct bal_least *least, uint32_t first, uint32_t most);
-/* Begins near a guess, with small steps, or as large as the slope says. */
-void bal_least_init_near(struct bal_least *least, uint32_t first, uint32_t most, double slope);
+void bal_min_fleet_search_init(struct bal_min_fleet_search *least, uint32_t first, uint32_t most);
+/* Begins near a guess, with small steps, or with steps that the slope suggests. */
+void bal_min_fleet_search_init_near(struct bal_min_fleet_search *least, uint32_t first, uint32_t most,
+                                    double slope);
 /* How `next` went, and how far off the target it was, as a logarithm: above 0 failed; NaN: not known. */
-void bal_least_tell(struct bal_least *least, bool met, double off);
+void bal_min_fleet_search_report(struct bal_min_fleet_search *least, bool met, double off);
 
 enum bal_sizing_outcome {
     BAL_SIZED,
-    BAL_SIZE_HOPELESS, /* the jobs themselves take longer than is wanted, whatever the fleet */
-    BAL_SIZE_BEYOND,   /* not even the largest fleet that was tried will do */
+    BAL_SIZE_HOPELESS, /* the jobs themselves take longer than is wanted, on any fleet */
+    BAL_SIZE_BEYOND,   /* not even the largest fleet that was tried meets the target */
 };
 
 enum { BAL_REPLAY_SERVERS = 1 << 20 }; /* larger fleets are not tried, nor chosen where none is given */
 
 struct bal_sizing {
     enum bal_sizing_outcome outcome;
-    uint32_t servers;             /* the least that will do; BAL_SIZE_BEYOND: the most that were tried */
-    uint32_t low, high;           /* between which it would lie, with 95 %, by other logs like this one; equal
-                                   * to it when only it would do; both 0 when there are too few jobs to tell;
-                                   * high alone when by some of those logs several times as many do not do */
-    struct bal_case c;            /* with so many servers ... */
-    struct bal_replay_outcome at; /* ... and what it gave; when hopeless it says nothing */
+    uint32_t servers;   /* the least that meets the target; BAL_SIZE_BEYOND: the most that were tried */
+    uint32_t low, high; /* between which it would lie, with 95 %, by other logs like this one; equal
+                         * to it when only it would do; both 0 when there are too few jobs to tell;
+                         * high alone when by some of those logs several times as many do not do */
+    struct bal_case c;  /* with so many servers ... */
+    struct bal_replay_outcome at; /* ... and its result; meaningless when hopeless */
     double best;                  /* what is wanted if no job ever waited */
     double one_fewer;             /* what it is with one server fewer; NaN when there is no such fleet */
     unsigned fleets_tried;        /* each of them a replay, or several */
@@ -219,7 +221,7 @@ struct bal_sizing {
 
 /* Finds for each policy the least number of servers that meets the target of the replay, which it must have.
  * It changes the number of one group of servers: the one that is named, or the only one. Returns
- * BAL_E_STOPPED when told to stop; then sizing says nothing. */
+ * BAL_E_STOPPED when the caller stops it; sizing has no meaning then. */
 enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_demand *demand,
                               const struct bal_policy_spec *policy, size_t count,
                               const struct bal_lab_options *options, struct bal_sizing *sizing,

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* One of the figures that an experiment asks for, filled from the store. Points without results are left out,
- * and so is the mean of what grows without bound where the policy is unstable. */
+/* One of the figures of an experiment, filled from the store. Points without results are left out, and so is
+ * the mean of what grows without bound where the policy is unstable. */
 struct bal_chart;
 
 /* plot is an index into experiment->plot. The chart holds copies of the results and texts of the experiment,
@@ -37,12 +37,14 @@ struct bal_chart_files {
 enum bal_code bal_chart_write(struct bal_store *store, const struct bal_experiment *experiment,
                               const struct bal_chart_files *files, struct bal_error *err);
 
-/* The same for all experiments that bal_report_write would show. path is how the reader knows the store. */
+/* The same for all experiments that bal_report_write would show. path is the name of the store for the
+ * reader. */
 enum bal_code bal_report_figures(struct bal_store *store, const char *path,
                                  const struct bal_chart_files *files, struct bal_error *err);
 
 /* Writes one HTML page about the newest run of each experiment in the store: claims, figures, tables and how
- * to repeat it all. The page needs nothing from elsewhere. Without gnuplot it has no figures and says so. */
+ * to repeat it all. The page needs nothing from elsewhere. Without gnuplot it has a note in place of
+ * figures. */
 enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err);
 
 #ifdef __cplusplus

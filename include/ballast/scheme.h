@@ -1,7 +1,7 @@
-/* Schemes: what the lab runs under a name.
+/* Schemes: everything with a name that the lab can run.
  *
- * Most are dispatch policies (ballast/policy.h). The others have no dispatcher, so that no host can take them
- * and the library of policies does not know them: rules of one common queue, which are yardsticks for
+ * Most are dispatch policies (ballast/policy.h). The others have no dispatcher, so that no host can use them
+ * and the library of policies does not contain them: rules of one common queue, which are yardsticks for
  * policies, and jobs that are made at the servers and stolen from there. They are written, parsed and printed
  * like policies and are described by the same structure, which has no route then; bal_policy_print() and what
  * else looks at names and parameters alone works on all of them. */

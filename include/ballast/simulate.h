@@ -1,7 +1,7 @@
 /* Simulation: one trial is one replication of one policy on one model; parameters in, measurements out.
  *
  * A trial is a function of its arguments alone: the same model, policy, seed and replication give
- * bit-identical results on any number of threads. Trials share nothing and may run side by side. */
+ * bit-identical results on any number of threads. Trials share nothing and may run in parallel. */
 #ifndef BALLAST_SIMULATE_H
 #define BALLAST_SIMULATE_H
 
@@ -41,7 +41,8 @@ extern "C" {
     X(SERVERS_SETUP, "power.setup", "", "fraction of servers in set-up")                                     \
     X(SERVERS_OFF, "power.off", "", "fraction of servers that are off")                                      \
     X(ENERGY_PER_JOB, "energy.per_job", "W x time", "energy spent per job by all servers")                   \
-    X(LOST, "jobs.lost", "", "fraction of jobs lost at full buffers")                                        \
+    X(LOST, "jobs.lost", "",                                                                                 \
+      "fraction of jobs lost: at full buffers, and discarded by servers that are off")                       \
     X(REFUSED, "jobs.refused", "", "fraction of jobs refused because no server was on")                      \
     X(TRANSIENT, "transient", "", "part of the run that MSER-5 takes for warm-up")                           \
     X(DRIFT, "drift", "",                                                                                    \
@@ -65,7 +66,25 @@ extern "C" {
     X(LOAD_ACHIEVED, "load.achieved", "",                                                                    \
       "load that came: jobs that arrived, times their mean size, over the capacity")                         \
     X(FAILED, "jobs.failed", "", "fraction of jobs that got a wrong answer, or none")                        \
-    X(GAVE_UP, "jobs.gave_up", "", "fraction of jobs that gave up waiting; waiting times are of the others")
+    X(GAVE_UP, "jobs.gave_up", "", "fraction of jobs that gave up waiting; waiting times are of the others") \
+    X(HIGH_TAIL_1, "high.queue.tail.1", "", "fraction of servers with at least one high job")                \
+    X(HIGH_TAIL_2, "high.queue.tail.2", "", "fraction of servers with at least two high jobs")               \
+    X(HIGH_TAIL_3, "high.queue.tail.3", "", "fraction of servers with at least three high jobs")             \
+    BAL_CLASS_METRICS(X, 1)                                                                                  \
+    BAL_CLASS_METRICS(X, 2)                                                                                  \
+    BAL_CLASS_METRICS(X, 3)                                                                                  \
+    BAL_CLASS_METRICS(X, 4)                                                                                  \
+    BAL_CLASS_METRICS(X, 5)                                                                                  \
+    BAL_CLASS_METRICS(X, 6)                                                                                  \
+    BAL_CLASS_METRICS(X, 7)                                                                                  \
+    BAL_CLASS_METRICS(X, 8)
+
+/* The times of one of more than two classes, 1 being the most urgent. */
+#define BAL_CLASS_METRICS(X, i)                                                                              \
+    X(CLASS_##i##_RESPONSE_MEAN, "class." #i ".response.mean", "time",                                       \
+      "class " #i " of several: mean response time")                                                         \
+    X(CLASS_##i##_RESPONSE_P99, "class." #i ".response.p99", "time",                                         \
+      "class " #i " of several: 99th percentile of the response time")
 
 /* The times of all jobs, or of those of one class. */
 #define BAL_TIME_METRICS(X, P, p, who)                                                                       \
@@ -164,7 +183,7 @@ struct bal_kind_times {
     struct bal_histogram responses;
 };
 
-/* What is cut of a run unless told otherwise. */
+/* The default warm-up, as a fraction of a run. */
 #define BAL_WARMUP_DEFAULT 0.2
 /* As bal_run.warmup: each run cuts what MSER-5 finds in it. That adapts to the run, but it tends to drop busy
  * beginnings more than quiet ones, and so pulls the means of short noisy runs down (docs/statistics.md). */
@@ -178,7 +197,7 @@ struct bal_so_far {
     const struct bal_histogram *responses; /* ... in units of the mean size */
 };
 
-/* Looks at a trial a thousand times on its way, in continuous time, and may end it. */
+/* Called about a thousand times during a trial, in continuous time; may end it. */
 struct bal_watch {
     bool (*is_enough)(void *context, const struct bal_so_far *so_far);
     void *context;
@@ -193,9 +212,9 @@ struct bal_run {
                     * BAL_WARMUP_MSER */
     enum bal_engine engine;
     const char *real; /* engine live: all that is started, as text; NULL otherwise */
-    bool plain;       /* no index and no specialised loop: the slow twin that tests compare with */
+    bool reference;   /* no index and no specialised loop: the slow twin that tests compare with */
     bool timed;       /* the markov engine draws the times of all events, also where it could count them */
-    const struct bal_percentiles *percentiles; /* to be measured beside the usual ones; may be NULL */
+    const struct bal_percentiles *percentiles; /* to be measured in addition to the usual ones; may be NULL */
     const volatile int *stop; /* when set and not 0, the trial ends early with BAL_E_STOPPED; may be NULL */
     const struct bal_watch *watch; /* when it has seen enough, the same; may be NULL */
     const uint32_t *initial; /* jobs at each server at time 0, which is when they arrived; NULL: none. There
@@ -208,7 +227,8 @@ struct bal_run {
                                     * the load and mean size of the model those that the trace makes. */
     double speedup;                /* with a trace: jobs come so many times as fast; 0 means 1 */
     /* So many servers, the last ones of the fleet, fail at that time and never come back. The dispatcher
-     * knows at once; their jobs are dispatched again, and begin anew. Some must be left. */
+     * knows at once; their jobs are dispatched again, and start from the beginning. Some servers must be
+     * left. */
     uint32_t failing;
     double fail_at;
     struct bal_history *history; /* filled in by this run; may be NULL. The lab has it filled in by
@@ -247,8 +267,8 @@ static inline void bal_trial_keep(struct bal_trial *trial,
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err);
 
-/* Is the policy worth a row of its own? One that chooses by weights is another one under another name where
- * the fleet has none. */
+/* Is the policy worth a row of its own? Where the fleet has no weights, one that chooses by weights does the
+ * same as another policy. */
 bool bal_simulate_is_distinct(const struct bal_model *model, const struct bal_policy *policy);
 
 /* Runs one trial. *trial is meaningful only on success. */

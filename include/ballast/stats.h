@@ -59,11 +59,11 @@ double bal_histogram_quantile(const struct bal_histogram *h, double q);
 void bal_histogram_merge(struct bal_histogram *into, const struct bal_histogram *from);
 void bal_histogram_subtract(struct bal_histogram *into, const struct bal_histogram *from);
 
-/* An estimate with the half-width of its 95 % confidence interval. mean is NaN when unknown, half is NaN
- * when there are fewer than two observations. */
+/* An estimate with the half-width of its 95 % confidence interval. mean is NaN when unknown, half_width is
+ * NaN when there are fewer than two observations. */
 struct bal_estimate {
     double mean;
-    double half;
+    double half_width;
 };
 
 /* Quantile of Student's t with dof >= 1 degrees of freedom, whole or not (dof = INFINITY: the normal), for
@@ -79,11 +79,11 @@ struct bal_estimate bal_estimate_mean(const double *values, size_t n);
 struct bal_estimate bal_estimate_ratio(const double *a, const double *b, size_t n);
 
 /* The half-width that an estimate from n observations has with another confidence than 95 %. */
-double bal_estimate_half(struct bal_estimate estimate, size_t n, double confidence);
+double bal_estimate_half_width(struct bal_estimate estimate, size_t n, double confidence);
 
 /* MSER-5 (White, Cobb and Spratt 2000): how many of the n leading observations to cut as warm-up, a multiple
- * of 5, at most n/2; O(n). values are equally spaced averages of the output, all finite. A cut near n/2 says
- * that the run may be too short for its transient. With n < 15 nothing can be told and the cut is 0. */
+ * of 5, at most n/2; O(n). values are equally spaced averages of the output, all finite. A cut near n/2 means
+ * that the run may be too short for its transient. With n < 15 nothing can be decided and the cut is 0. */
 size_t bal_warmup_mser5(const double *values, size_t n);
 
 /* Were queues still on their way from how they began while they were measured? Judged from n replications by
@@ -91,7 +91,7 @@ size_t bal_warmup_mser5(const double *values, size_t n);
  * rest, is not 0 by its 99.8 % interval; or MSER-5 takes a larger part of the run for warm-up (transient)
  * than was cut (warmup), by its 95 % interval, and a larger part than it takes of runs that began settled, a
  * tenth on average. Of settled runs 1 in 300 is called settling; of runs whose mean is off by more than two
- * half-widths of its interval nearly all are (docs/statistics.md). With n < 2 nothing can be told. */
+ * half-widths of its interval nearly all are (docs/statistics.md). With n < 2 nothing can be decided. */
 bool bal_is_settling(struct bal_estimate drift, struct bal_estimate transient, double warmup, size_t n);
 
 /* Is the system stable? Judged from how the total queue grows over a run that starts with empty queues. Its
@@ -103,9 +103,9 @@ bool bal_is_settling(struct bal_estimate drift, struct bal_estimate transient, d
  * - stable: q3 + q4 < 1.83 (q1 + q2), and the growth slows down or there is none, not q4 > q3;
  * - undecided: all else, and whatever the replications do not establish. Longer runs or more of them decide.
  * The comparison with 1.83 must hold by the 95 % Student interval, over replications, of the difference of
- * its sides, q4 > q3 by the 99 % interval; slowing down is asked of the means. No quotient is formed, and
- * scale does not matter. At the very border a claim is wrong with probability 2.5 % at most each way, less
- * away from it. Queues that are 0 throughout are stable. */
+ * its sides, q4 > q3 by the 99 % interval; slowing down is judged by the means alone. No quotient is formed,
+ * and scale does not matter. At the very border a claim is wrong with probability 2.5 % at most each way,
+ * less away from it. Queues that are 0 throughout are stable. */
 enum bal_verdict { BAL_UNDECIDED, BAL_STABLE, BAL_UNSTABLE };
 const char *bal_verdict_text(enum bal_verdict verdict); /* "stable", "unstable", "undecided" */
 

@@ -1,17 +1,16 @@
 /* Work stealing: how much an idle server takes, and where the work of the stealing chain comes from.
  *
- * A server that has l jobs when it is robbed gives f(l) of them, the last ones of its queue. Each function is
- * capped at floor(l / 2), which costs no generality (Berenbrink, Friedetzky and Goldberg 2001):
+ * A victim with l jobs gives f(l) of them, the last ones of its queue. Each function is capped at floor(l /
+ * 2), which costs no generality (Berenbrink, Friedetzky and Goldberg 2001):
  *
- *   none               0: nobody steals
+ *   none               0: no stealing
  *   half               floor(l / 2)
  *   one                1
  *   constant(K)        K; a number alone means the same
  *   log2               floor(log2 l)
  *   sqrt               floor(sqrt l)
  *   fraction(A)        floor(A l), 0 < A <= 0.5
- *   table(F F F ...)   f(0), f(1), f(2), ... not falling; the last one holds for all longer queues
- */
+ *   table(F F F ...)   f(0), f(1), f(2), ... not falling; the last one holds for all longer queues */
 #ifndef BALLAST_STEALING_H
 #define BALLAST_STEALING_H
 
@@ -57,11 +56,18 @@ uint32_t bal_steal_amount(const struct bal_steal *steal, uint32_t length);
  *   even               one at each server
  *   hosts(K)           equally on the first K servers (the first ones have one more if K does not divide n);
  *                      a number alone means the same
- *   moving             all on one server, drawn anew for each slot
+ *   moving             all on one server, drawn for each slot
  *   walk               each on a walk of its own around the ring of servers, the first one from the first
  *                      server and so on: in each slot, before it makes its job, it goes on to the next server
  *                      or back to the one before
+ *   longest            all on the server with the most jobs before the slot, the first one of several
+ *   shortest           all on the server with the fewest, the first one of several
+ *   cycling            all on the first server in the first slot, on the second one in the next, and so
+ *                      on around
  *   map(H:C H:C ...)   C generators on server H, counted from 0; the Cs sum to n
+ *
+ * `longest`, `shortest` and `cycling` are adversaries that place the generators in each slot, as the paper's
+ * analysis allows (section 2).
  */
 enum { BAL_PLACEMENT_ENTRIES = 256, BAL_PLACEMENT_TEXT = 256 * 24 };
 
@@ -70,6 +76,9 @@ enum bal_placement_kind {
     BAL_PLACEMENT_HOSTS,
     BAL_PLACEMENT_MOVING,
     BAL_PLACEMENT_WALK,
+    BAL_PLACEMENT_LONGEST,
+    BAL_PLACEMENT_SHORTEST,
+    BAL_PLACEMENT_CYCLING,
     BAL_PLACEMENT_MAP,
 };
 

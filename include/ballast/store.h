@@ -1,9 +1,9 @@
 /* The store of results: one SQLite file that keeps every finished trial, so that work is never done twice.
  *
  * A trial is found again by everything that determines it (model, policy, length, warm-up, seed,
- * replication), not by the file that asked for it. A run that was interrupted goes on where it was; a changed
- * file runs only what has changed; several experiments may share a store. One process writes at a time;
- * others may read meanwhile.
+ * replication), not by the experiment file that it belongs to. A run that was interrupted goes on where it
+ * was; a changed file runs only what has changed; several experiments may share a store. One process writes
+ * at a time; others may read meanwhile.
  *
  * Results are computed from the stored trials when they are asked for, one cell in memory at a time. */
 #ifndef BALLAST_STORE_H
@@ -22,7 +22,7 @@ enum bal_store_access {
     BAL_STORE_WRITE, /* it is created if need be; no other process may be writing */
 };
 
-/* Fails with one clear sentence on a file that is not ours (BAL_E_FORMAT), comes from a newer version
+/* Fails with a message on a file that is not a store (BAL_E_FORMAT), comes from a newer version
  * (BAL_E_FORMAT), or cannot be opened, written or locked (BAL_E_IO); such a file is left as it was. */
 enum bal_code bal_store_open(const char *path, enum bal_store_access access, struct bal_store **store,
                              struct bal_error *err);
@@ -82,7 +82,7 @@ struct bal_sweep_options {
 };
 
 /* Runs what is missing, longest trials first, and commits each trial as it is finished. Returns BAL_E_STOPPED
- * when told to stop; what was finished is kept, and the same call goes on from there. */
+ * when the caller stops it; what was finished is kept, and the same call goes on from there. */
 enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_store *store,
                             const struct bal_sweep_options *options, struct bal_error *err);
 
@@ -109,12 +109,12 @@ enum bal_code bal_store_measured(struct bal_store *store, const struct bal_exper
                                  size_t point, size_t policy, bool *there, size_t rounds,
                                  struct bal_error *err);
 /* A fact of each of them; NaN where it is not known. */
-enum bal_code bal_store_facts(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                              size_t policy, const char *name, double *value, size_t rounds,
-                              struct bal_error *err);
-/* Removes its trials, so that it is measured anew. */
-enum bal_code bal_store_forget(struct bal_store *store, const struct bal_experiment *experiment, size_t point,
-                               size_t policy, struct bal_error *err);
+enum bal_code bal_store_read_facts(struct bal_store *store, const struct bal_experiment *experiment,
+                                   size_t point, size_t policy, const char *name, double *value,
+                                   size_t rounds, struct bal_error *err);
+/* Removes its trials, so that it is measured again. */
+enum bal_code bal_store_delete_cell(struct bal_store *store, const struct bal_experiment *experiment,
+                                    size_t point, size_t policy, struct bal_error *err);
 
 /* ---- results ---- */
 
@@ -153,13 +153,14 @@ struct bal_judged {
     char where[200];          /* the point that decided, "" when there is only one */
     char why[200];            /* when undecided: what is missing */
     unsigned doubts;          /* when decided: in the results that it rests on, of enum bal_doubt */
+    const struct bal_check *check; /* of the claim: the one that decided */
 };
 
-/* Judges one claim. Intervals hold for all the points that a claim speaks of together (Bonferroni), with 95
- * %. */
-enum bal_code bal_claim_judge(struct bal_store *store, const struct bal_experiment *experiment,
-                              const struct bal_claim *claim, struct bal_judged *judged,
-                              struct bal_error *err);
+/* Judges one claim. Intervals hold for all points of a claim together (Bonferroni), with 95 %, over all its
+ * checks. */
+enum bal_code bal_claim_verdict(struct bal_store *store, const struct bal_experiment *experiment,
+                                const struct bal_claim *claim, struct bal_judged *judged,
+                                struct bal_error *err);
 
 #ifdef __cplusplus
 }

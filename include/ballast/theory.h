@@ -26,8 +26,8 @@ extern "C" {
 /* ---- Queues whose waiting time has an exponential tail ---------------------------------------------------
  *
  * P(W > t) = probability * exp(-rate * t), t >= 0, and the service that follows is exponential of mean 1.
- * This is the whole law of delay in M/M/1, M/M/N, E_k/M/1 and D/M/1, and of rcpb in the limit of many
- * servers. */
+ * This is the whole distribution of the delay in M/M/1, M/M/N, E_k/M/1 and D/M/1, and of rcpb in the limit of
+ * many servers. */
 struct bal_wait {
     double probability; /* that a job waits at all */
     double rate;        /* of the exponential time that a waiting job waits; 0 without a steady state */
@@ -54,17 +54,17 @@ double bal_wait_response_mean(const struct bal_wait *wait);
 double bal_wait_tail(const struct bal_wait *wait, double t);
 double bal_wait_response_tail(const struct bal_wait *wait, double t);
 
-/* The least t with P(W <= t) >= q, 0 <= q <= 1 (INFINITY at q = 1 if anybody waits); the same for R. */
+/* The least t with P(W <= t) >= q, 0 <= q <= 1 (INFINITY at q = 1 if jobs ever wait); the same for R. */
 double bal_wait_quantile(const struct bal_wait *wait, double q);
 double bal_wait_response_quantile(const struct bal_wait *wait, double q);
 
 /* Erlang-A, M/M/n+M (Palm 1957; Garnett, Mandelbaum and Reiman 2002): jobs come at rate lambda > 0 to one
- * queue before n servers of rate 1, and give up at rate theta > 0 while they wait. Always stable. O(n +
+ * queue in front of n servers of rate 1, and give up at rate theta > 0 while they wait. Always stable. O(n +
  * lambda). */
 struct bal_erlang_a {
     double gave_up;     /* share of all jobs */
     double waiting;     /* mean wait of those that are served */
-    double probability; /* that one of those has waited */
+    double probability; /* that a job waits, whether it is served in the end or gives up */
     double queue;       /* mean number of jobs, those in service included */
 };
 struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta);
@@ -119,9 +119,9 @@ size_t bal_pod_tail(const struct bal_pod *pod, double *v, size_t size);
  * below 1; NaN otherwise. Relative error 1e-6. O(levels). */
 double bal_pod_relaxation(const struct bal_pod *pod);
 
-/* Mean response and waiting time of a job that probes d >= 1 servers (d1 and d2 are the two kinds of jobs
- * that are there; another d is a single stranger among them). Relative error below 1e-12. Cost as
- * bal_pod_tail; NAN when that means more than 2^24 levels. */
+/* Mean response and waiting time of a job that probes d >= 1 servers (d1 and d2 are the two kinds of jobs in
+ * the system; another d means a single extra job). Relative error below 1e-12. Cost as bal_pod_tail; NAN when
+ * that means more than 2^24 levels. */
 double bal_pod_response(const struct bal_pod *pod, unsigned d);
 double bal_pod_waiting(const struct bal_pod *pod, unsigned d);
 
@@ -160,7 +160,7 @@ double bal_rcpb_empty(const struct bal_rcpb *rcpb, double s1);
 /* Fraction of servers with at least i jobs at equilibrium: s_i* = lambda (lambda P0*)^(i-1), s_0* = 1. */
 double bal_rcpb_tail(const struct bal_rcpb *rcpb, uint64_t i);
 
-/* The law of the waiting time at equilibrium: that of M/M/1 at load lambda P0*. */
+/* The distribution of the waiting time at equilibrium: that of M/M/1 at load lambda P0*. */
 struct bal_wait bal_rcpb_wait(const struct bal_rcpb *rcpb);
 
 /* A bound of the mean waiting time for all lambda < 1 at the same mu': 1 / (mu' + .. + mu'^c). */
@@ -207,6 +207,10 @@ struct bal_priority_result bal_priority_solve(const struct bal_priority *priorit
 /* An upper bound of the mean response time of low jobs under pod-sep (Theorem 8 of the paper), looser than
  * the exact value that bal_priority_solve gives. */
 double bal_sep_low_bound(double lambda, double p, unsigned d);
+/* The same cut at queues of `levels` jobs, the paper's j. It tends to the bound as they grow; the paper's
+ * figures have three. Smaller than the bound, and not proved to be one. */
+enum { BAL_SEP_FIGURE_LEVELS = 3 };
+double bal_sep_low_cut(double lambda, double p, unsigned d, unsigned levels);
 
 /* The largest share p of high jobs, 0 < p < 1, at which the gain is at least `gain` and the loss at most
  * `loss`; NAN if there is none. Under ssp and sep with d1 = d2 the gain falls and the loss grows with p
@@ -233,7 +237,7 @@ size_t bal_tower_print(const struct bal_tower *tower, char *text, size_t size);
 /* Its decimal logarithm; INFINITY when even that is beyond a double. */
 double bal_tower_log10(const struct bal_tower *tower);
 
-/* Theorem 2: whatever the placement, E[load] <= phi + 2 n^2 T / eps + n T in the steady state, the load being
+/* Theorem 2: for every placement, E[load] <= phi + 2 n^2 T / eps + n T in the steady state, the load being
  * all tasks in the system, provided that n is large enough for its proof. */
 struct bal_stealing_bound {
     double c;     /* a constant as large as the proof of Lemma 4 needs */
@@ -251,8 +255,8 @@ struct bal_stealing_bound {
 };
 
 /* c = 0: the least that the proof allows; where n is so small that it allows none, that of large n, and the
- * bound is what the formula says but not proved. Any other c > 0 is taken as it is. n >= 2, 0 < lambda < 1;
- * otherwise nothing holds and all numbers are NAN. Some microseconds. */
+ * bound is the value of the formula, but not proved. Any other c > 0 is taken as it is. n >= 2, 0 < lambda <
+ * 1; otherwise nothing holds and all numbers are NAN. Some microseconds. */
 struct bal_stealing_bound bal_stealing_bound(const struct bal_steal *steal, uint64_t n, double lambda,
                                              double c);
 
@@ -270,8 +274,8 @@ double bal_steal_most(const struct bal_steal *steal);
  * lambda n / hosts - 1. */
 double bal_stealing_frontier(uint64_t n, double lambda, uint64_t hosts);
 
-/* The same, sharper. Theorem 9 lets every host be robbed in every step, but somebody must ask it: when the
- * load does not grow, at most so many processors ask in a step that a host is robbed with probability p(e),
+/* The same, sharper. Theorem 9 lets every host be robbed in every step, but a thief must choose it: when the
+ * load does not grow, so few processors try to steal in a step that a host is robbed with probability p(e),
  * and f below (lambda n / hosts - 1) / p(e) is too small (docs/frontier.md has the proof). others: victims
  * are drawn from the others. */
 double bal_stealing_frontier_asked(uint64_t n, double lambda, uint64_t hosts, bool others);

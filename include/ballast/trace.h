@@ -6,8 +6,9 @@
  * added). After that the trace is read only, and any number of threads may read it, each with a cursor of its
  * own.
  *
- * Where a log tells whole seconds, the time of a job within its second is drawn. The trace knows what was
- * drawn, so that a cursor can draw it anew: what depends on the draw shows from replay to replay. */
+ * Where a log has whole seconds, the time of a job within its second is drawn. The trace keeps what was
+ * drawn, so that a cursor can draw it again: differences between replays then show what depends on the
+ * draw. */
 #ifndef BALLAST_TRACE_H
 #define BALLAST_TRACE_H
 
@@ -27,10 +28,10 @@ struct bal_trace_job {
     int64_t size; /* nanoseconds of service at a server of speed 1, > 0 */
     bool high;    /* is it of the high class? */
     /* As the record says; all of it may be left 0. */
-    bool aborted;    /* nobody waited for its end: the client had gone, or the proxy had given up */
-    bool left_out;   /* it occupied its server, but is not one of the jobs that are looked at */
-    bool spread;     /* the log tells the second alone, and `drawn` of the time was drawn */
-    uint8_t kind;    /* which of the kinds of jobs that are told apart, below BAL_TRACE_KINDS */
+    bool aborted;    /* its end was not waited for: the client had left, or the proxy had given up */
+    bool left_out;   /* it occupied its server, but is not one of the measured jobs */
+    bool spread;     /* the log has only the second, and `drawn` of the time was drawn */
+    uint8_t kind;    /* its kind of job, below BAL_TRACE_KINDS */
     uint32_t server; /* who served it, counted from 1, up to BAL_TRACE_SERVERS; 0: not known */
     uint32_t drawn;  /* nanoseconds, below BAL_TRACE_STEP; 0 where nothing is spread */
     int64_t ahead; /* nanoseconds that it had been elsewhere before `time`, waiting at a proxy for example */
@@ -73,11 +74,11 @@ struct bal_trace_cursor;
 enum bal_code bal_trace_cursor_new(const struct bal_trace *trace, struct bal_trace_cursor **cursor,
                                    struct bal_error *err);
 void bal_trace_cursor_free(struct bal_trace_cursor *cursor); /* NULL is allowed */
-/* From the first job on, draws anew what was drawn, from the given stream. Nothing changes where no job is
- * spread. */
+/* From the first job on, draws again what was drawn, from the given stream. Has no effect where no time was
+ * drawn. */
 void bal_trace_cursor_redraw(struct bal_trace_cursor *cursor, const struct bal_rng *rng);
 /* The next job; at the end BAL_OK and a job of size 0. Costs a few nanoseconds but for one read in thousands;
- * where times are drawn anew, about a hundred. */
+ * where times are drawn again, about a hundred. */
 enum bal_code bal_trace_next(struct bal_trace_cursor *cursor, struct bal_trace_job *job,
                              struct bal_error *err);
 

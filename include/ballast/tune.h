@@ -2,8 +2,9 @@
  *
  * A longer standby wastes energy, a shorter one makes jobs wait for set-ups. Tuning runs tabs at many standby
  * times and finds which of them are worth considering: the frontier, on which no other has both less delay
- * and less power, and its knee, from where on a gain in one costs much of the other. Beside it stand servers
- * that are always on (jiq) and one common queue with the same standby and set-up times (delayed-off). */
+ * and less power, and its knee, from where on a gain in one costs much of the other. For comparison it also
+ * runs servers that are always on (jiq) and one common queue with the same standby and set-up times
+ * (delayed-off). */
 #ifndef BALLAST_TUNE_H
 #define BALLAST_TUNE_H
 
@@ -14,8 +15,8 @@ extern "C" {
 #endif
 
 /* What is asked. The model's standby and start are ignored: servers start in the limit of many servers, a
- * fraction equal to the load with one job each and the others off. Its law of the set-up time must be given.
- * A run is at least 20 standby times long; where the warm-up is left open (NaN) it is a quarter. */
+ * fraction equal to the load with one job each and the others off. Its distribution of the set-up time must
+ * be given. A run is at least 20 standby times long; where the warm-up is left open (NaN) it is a quarter. */
 struct bal_tuning {
     struct bal_model model;
     struct bal_run run;
@@ -47,7 +48,7 @@ enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_opt
                        struct bal_tuned *tuned, struct bal_error *err);
 void bal_tuned_fini(struct bal_tuned *tuned);
 
-/* What the keepers of such a fleet could be told (docs/keeper.md). Times are in the unit of the model. */
+/* Suggested settings for the keepers of such a fleet (docs/keeper.md). Times are in the unit of the model. */
 struct bal_tune_proposal {
     double standby; /* mean, exponential: that of the knee; NaN when there is none */
     double on;      /* least time on: an idle server draws as much in it as a set-up does */

@@ -1,16 +1,15 @@
-/* Which version this is.
+/* The version of Ballast, the tiers of its headers, and the rules for threads.
  *
  * The headers are in three tiers. *Policy* is version.h, error.h, random.h, set.h and policy.h: what a
- * dispatcher needs that hosts policies. It is all that libballast-policy has, which needs nothing but libc
- * and libm; within a major version nothing is taken away from it or changes its meaning (before 1.0: within a
- * minor one). *Live* is the headers in live/: what dispatchers, stations and keepers of a live fleet are made
- * of, in libballast-live, which needs libsodium besides. *Lab* is everything else, in libballast. Live and
- * lab may change with every minor version. Both of their libraries hold the policies too: link one of the
- * three.
+ * dispatcher needs that hosts policies. It is all that libballast-policy contains, which needs only libc and
+ * libm; within a major version (before 1.0: a minor version) nothing in it is removed or changes its meaning.
+ * *Live* is the headers in live/: what dispatchers, stations and keepers of a live fleet are made of, in
+ * libballast-live, which needs libsodium besides. *Lab* is everything else, in libballast. Live and lab may
+ * change with every minor version. Both of their libraries hold the policies too: link one of the three.
  *
- * Threads, in all: there is no hidden state, so that calls on different objects never meet. Two threads may
- * use one object at the same time only where all that they do takes it as const, or where a header says more
- * (policy.h does of a policy's state, store.h of a store). No function installs signal handlers or changes
+ * Threads, in all: there is no hidden state, so that calls on different objects never interfere. Two threads
+ * may use one object at the same time only where all that they do takes it as const, or where a header allows
+ * more (policy.h for a policy's state, store.h for a store). No function installs signal handlers or changes
  * the locale. */
 #ifndef BALLAST_VERSION_H
 #define BALLAST_VERSION_H

@@ -41,7 +41,7 @@ def _frame_of(answer: Dict[str, Any], rows: List[Dict[str, Any]]) -> Frame:
 
 
 def ask(command: str, *operands: Value, **options: Option) -> Any:
-    """The answer of a command as its JSON says it: ask("price", delay=0.1, messages=2).
+    """The answer of a command as its JSON says it: ask("cheapest", delay=0.1, messages=2).
 
     The commands are compare, replay, price, share, tune, frontier, fluid, run, results and policies."""
     return _ask(command, operands, options)

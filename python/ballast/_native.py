@@ -39,11 +39,11 @@ class _Answer(ctypes.Structure):
 
 _library = ctypes.CDLL(str(pathlib.Path(__file__).with_name('libballast-commands.so')))
 _library.bal_version.restype = ctypes.c_char_p
-_library.bal_ask.restype = ctypes.c_int
-_library.bal_ask.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(_Asker),
+_library.bal_command_run.restype = ctypes.c_int
+_library.bal_command_run.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(_Asker),
                              ctypes.POINTER(_Answer)]
-_library.bal_answer_fini.restype = None
-_library.bal_answer_fini.argtypes = [ctypes.POINTER(_Answer)]
+_library.bal_command_result_fini.restype = None
+_library.bal_command_result_fini.argtypes = [ctypes.POINTER(_Answer)]
 
 version: str = _library.bal_version().decode()
 
@@ -79,12 +79,12 @@ class _Call:
         tell = _TELL(self.tell) if self.progress else _TELL(0)  # NULL
         asker = _Asker(ctypes.pointer(self.stop), tell, None)
         answer = _Answer()
-        if _library.bal_ask(len(self.words), words, ctypes.byref(asker), ctypes.byref(answer)):
+        if _library.bal_command_run(len(self.words), words, ctypes.byref(asker), ctypes.byref(answer)):
             raise MemoryError('not enough memory for the answer')
         self.status = answer.status
         self.output, self.reason, self.warnings = (
             text.decode('utf-8', 'replace') for text in (answer.output, answer.failure, answer.warnings))
-        _library.bal_answer_fini(ctypes.byref(answer))
+        _library.bal_command_result_fini(ctypes.byref(answer))
 
     def run(self) -> None:
         try:

@@ -1,3 +1,4 @@
+/* Arena: blocks that hold many small allocations and are freed together. */
 #include "base/arena.h"
 
 #include <stdalign.h>

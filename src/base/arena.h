@@ -1,4 +1,4 @@
-/* Memory that is given back all at once: many small pieces that live as long as their owner. */
+/* An arena: many small allocations that live as long as their owner and are freed together. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 

@@ -1,3 +1,4 @@
+/* Fills in a struct bal_error, and gives the general meaning of each code. */
 #include "ballast/error.h"
 
 #include "base/utf8.h"

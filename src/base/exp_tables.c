@@ -1,4 +1,4 @@
-/* The exponential ziggurat; ziggurat.h says what the numbers are. */
+/* The exponential ziggurat; ziggurat.h describes the numbers. */
 #include "ballast/random.h"
 #include "base/ziggurat.h"
 

@@ -1,3 +1,4 @@
+/* The indexed heap: allocating, growing and freeing it. What runs often is inline in heap.h. */
 #include "base/heap.h"
 
 enum bal_code bal_heap_init(struct bal_heap *heap, uint32_t ids) {

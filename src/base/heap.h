@@ -24,7 +24,7 @@ struct bal_heap {
 #define BAL_HEAP_ABSENT UINT32_MAX
 
 enum bal_code bal_heap_init(struct bal_heap *heap, uint32_t ids);
-/* Room for more ids, those from `before` on; false: there is no memory, and all is as it was. */
+/* Adds capacity for more ids, those from `before` on; false: there is no memory, and nothing has changed. */
 bool bal_heap_grow(struct bal_heap *heap, uint32_t before, uint32_t ids);
 void bal_heap_fini(struct bal_heap *heap);
 

@@ -1,3 +1,4 @@
+/* Remembers, for the whole process, that an allocation failed where only a NaN could be returned. */
 #include "base/memory.h"
 
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* Memory that was too short for an answer.
  *
- * A function that answers with a number says NaN where it knows none, and has no other way to say that it
- * could not find out. It remembers that here for the whole process, and whoever is about to show or store
- * what was found asks. */
+ * A function that returns a number returns NaN where none is known, and has no other way to report that
+ * memory was short. It records that here for the whole process; code that shows or stores results checks
+ * it. */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 

@@ -1,4 +1,4 @@
-/* The normal ziggurat; ziggurat.h says what the numbers are. */
+/* The normal ziggurat; ziggurat.h describes the numbers. */
 #include "base/ziggurat.h"
 
 /* clang-format off */

@@ -1,3 +1,4 @@
+/* Reading and writing decimal numbers, whatever the locale. */
 #include "ballast/number.h"
 
 #include <assert.h>

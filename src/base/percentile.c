@@ -1,3 +1,4 @@
+/* Reading and writing the names of percentiles, and sorted lists of them. */
 #include "ballast/percentile.h"
 
 #include "ballast/number.h"
@@ -29,7 +30,7 @@ static size_t hidden_point(const char *digits, size_t length) {
     return strspn(digits, "0123456789") >= length && length > 2 && digits[0] == '9' ? 2 : 0;
 }
 
-/* Names have no more, and nobody has so many jobs. */
+/* Names have no more digits, and no run has so many jobs. */
 enum { DIGITS = 6 };
 
 static bool is_too_fine(const char *text, size_t length) {
@@ -82,7 +83,7 @@ const char *bal_percentile_name(double quantile, char text[BAL_PERCENTILE_TEXT])
     return text;
 }
 
-/* In its place; false: it is there already, or there is no room. */
+/* Inserts it in order; false: it is there already, or the list is full. */
 static bool insert(struct bal_percentiles *percentiles, double quantile) {
     unsigned at = percentiles->count;
     while (at > 0 && percentiles->quantile[at - 1] >= quantile)

@@ -1,3 +1,4 @@
+/* Derives a random stream from a seed, a replication and a purpose. */
 #include "ballast/random.h"
 
 /* splitmix64 (Steele, Lea and Flood 2014): spreads the three numbers that name a stream over the state. */

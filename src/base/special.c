@@ -1,3 +1,4 @@
+/* Special functions without loss of digits, safe in several threads. */
 #include "base/special.h"
 
 #include <float.h>

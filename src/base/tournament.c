@@ -1,3 +1,4 @@
+/* The tournament tree: setting it up, changing a key and drawing a uniform minimum. */
 #include "base/tournament.h"
 
 #include <math.h>

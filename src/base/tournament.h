@@ -38,7 +38,7 @@ static inline double bal_tournament_key(const struct bal_tournament *tree, uint3
     return tree->node[tree->leaves + i].least;
 }
 
-/* The least key; INFINITY when nobody is left. */
+/* The least key; INFINITY when no leaf is left. */
 static inline double bal_tournament_least(const struct bal_tournament *tree) {
     return tree->node[1].least;
 }

@@ -1,3 +1,4 @@
+/* Random variates: exponential and normal (ziggurat), gamma, Poisson, geometric. */
 #include "ballast/random.h"
 
 #include "base/special.h"
@@ -17,7 +18,7 @@ double bal_rng_exp_edge(struct bal_rng *rng, uint64_t bits) {
         if (point < bal_exp_inside[strip])
             return shift + x;
         if (strip == 0) {
-            /* The tail: given that it exceeds r, the excess over r has the same law. */
+            /* The tail: given that it exceeds r, the excess over r has the same distribution. */
             shift += bal_exp_width[1] * 0x1p53;
         } else {
             const double low = bal_exp_height[strip];
@@ -29,8 +30,8 @@ double bal_rng_exp_edge(struct bal_rng *rng, uint64_t bits) {
     }
 }
 
-/* The normal law beyond r, given that it exceeds r: x = r + y with y exponential of rate r, accepted with
- * probability exp(-y^2 / 2) (Marsaglia 1964). */
+/* The normal distribution beyond r, given that it exceeds r: x = r + y with y exponential of rate r, accepted
+ * with probability exp(-y^2 / 2) (Marsaglia 1964). */
 static double normal_tail(struct bal_rng *rng) {
     const double r = bal_normal_width[1] * 0x1p53;
     for (;;) {

@@ -1,3 +1,4 @@
+/* The version of the library that is loaded. */
 #include "ballast/version.h"
 
 const char *bal_version(void) {

@@ -1,5 +1,5 @@
-/* The event engine: arrivals of any kind or recorded ones, sizes of any law, servers of any speed, of one or
- * several slots, with or without stealing.
+/* The event engine: arrivals of any kind or recorded ones, sizes of any distribution, servers of any speed,
+ * of one or several slots, with or without stealing.
  *
  * Each job gets its size when it arrives, from a stream of its own or from the record, so that every policy
  * sees the same jobs. The next completion of each busy server, or slot, waits in a calendar. */
@@ -9,34 +9,34 @@
 #include <math.h>
 #include <stdlib.h>
 
-FOLDED enum bal_code arrive(struct event *event, double now, unsigned features) {
+ALWAYS_INLINE enum bal_code arrive(struct event_engine *event, double now, unsigned features) {
     struct system *system = &event->system;
-    const bool single = !(features & BURSTY) || event->arrivals.first; /* a batch is real as a whole */
-    if (features & VARYING && single && !system_arrival_is_real(system, now)) {
+    const bool single = !(features & NON_POISSON) || event->arrivals.first; /* a batch is real as a whole */
+    if (features & VARYING_RATE && single && !system_arrival_is_real(system, now)) {
         bal_arrival_source_drop(&event->arrivals);
         return BAL_OK;
     }
     event->now = now;
-    if ((features & (RECORDED | RANKED)) == (RECORDED | RANKED))
+    if ((features & (TRACE_JOBS | HAS_CLASSES)) == (TRACE_JOBS | HAS_CLASSES))
         system->job.rank = !event->recorded.high;
-    if (features & KINDED)
+    if (features & JOB_GROUPS)
         system->kind_tag = (uint64_t)event->recorded.kind << TAG_KIND;
-    return system_dispatch(system, now, features, join, move);
+    return system_dispatch(system, now, features, join_server, move_job);
 }
 
-FOLDED enum bal_code complete(struct event *event, double now, unsigned features) {
+ALWAYS_INLINE enum bal_code complete(struct event_engine *event, double now, unsigned features) {
     struct system *system = &event->system;
     const uint32_t id = event->completions.first;
-    const uint32_t server = features & MANY ? id / system->slots : id;
+    const uint32_t server = features & MULTISERVER ? id / system->slots : id;
     uint32_t victim = BAL_NONE;
     if (features & STEALING && system->length[server] == 1) {
-        const enum bal_code code = steal(event, now, server, &victim, features);
+        const enum bal_code code = steal_jobs(event, now, server, &victim, features);
         if (code)
             return code;
     }
-    if (features & SHARED)
+    if (features & PROCESSOR_SHARING)
         complete_sharing(event, now, id, features);
-    else if (features & MANY)
+    else if (features & MULTISERVER)
         complete_many(event, now, id, features);
     else
         complete_one(event, now, id, features);
@@ -48,12 +48,13 @@ FOLDED enum bal_code complete(struct event *event, double now, unsigned features
 }
 
 /* The time of the next arrival after `now`; INFINITY: there is none. */
-FOLDED enum bal_code next_arrival(struct event *event, double now, double *next, unsigned features) {
-    if (features & BURSTY) {
+ALWAYS_INLINE enum bal_code next_arrival(struct event_engine *event, double now, double *next,
+                                         unsigned features) {
+    if (features & NON_POISSON) {
         *next = bal_arrival_source_next(&event->arrivals, now);
         return BAL_OK;
     }
-    if (!(features & RECORDED)) {
+    if (!(features & TRACE_JOBS)) {
         *next = now + bal_rng_exp(&event->arrivals.rng) * event->arrivals.mean_gap;
         return BAL_OK;
     }
@@ -64,50 +65,51 @@ FOLDED enum bal_code next_arrival(struct event *event, double now, double *next,
 }
 
 /* On fleets that do not fit into the cache: fetches what completions of coming days will look at, many at a
- * time as in markov.c: first of those who lead their pages, later of those behind them. */
+ * time as in markov.c: first of those who lead their buckets, later of those behind them. */
 enum { SEEN_DAYS = 16 };
 
-FOLDED void fetch_server(const struct event *event, uint32_t server) {
+ALWAYS_INLINE void prefetch_server(const struct event_engine *event, uint32_t server) {
     const struct bal_queues *queues = &event->system.queues;
     __builtin_prefetch(&event->completions.entry[server]);
     __builtin_prefetch(&queues->length[server]);
     __builtin_prefetch(bal_queues_ring(queues, server, WORDS));
 }
 
-static __attribute__((noinline)) void look_ahead(struct event *event, double now) {
+static __attribute__((noinline)) void look_ahead(struct event_engine *event, double now) {
     const struct bal_calendar *calendar = &event->completions;
     const uint64_t today = bal_calendar_day(calendar, now);
     const uint32_t servers = event->system.servers;
     for (uint64_t day = today + 2 * SEEN_DAYS; day < today + 3 * SEEN_DAYS; day++)
-        fetch_server(event, bal_calendar_near(calendar, day));
+        prefetch_server(event, bal_calendar_near(calendar, day));
     for (uint64_t day = today + SEEN_DAYS; day < today + 2 * SEEN_DAYS; day++) {
         const uint32_t next = calendar->entry[bal_calendar_near(calendar, day)].next;
-        fetch_server(event, next < servers ? next : 0);
+        prefetch_server(event, next < servers ? next : 0);
     }
-    event->sees_at = (double)(today + SEEN_DAYS) / calendar->per_day;
+    event->next_prefetch = (double)(today + SEEN_DAYS) / calendar->per_day;
 }
 
 /* What servers do by themselves between two steps of the loop. */
-FOLDED enum bal_code between(struct event *event, double before, double now, unsigned features) {
+ALWAYS_INLINE enum bal_code between(struct event_engine *event, double before, double now,
+                                    unsigned features) {
     enum bal_code code = BAL_OK;
-    if (features & RATED)
+    if (features & POISSON_IDLE_REPORTS)
         code = system_report(&event->system, before, now);
-    if (features & POWERED && !code)
+    if (features & POWER_SWITCHING && !code)
         code = bal_event_run_timers(event, now);
-    if (features & PATIENT && !code)
-        code = give_up(event, now, features);
+    if (features & ABANDONMENT && !code)
+        code = abandon_waiting(event, now, features);
     return code;
 }
 
 /* No recorded job is left. Servers that switch off or report do so until the end of the run. */
-static enum bal_code drained(struct event *event, double last, unsigned features) {
+static enum bal_code finish_drained(struct event_engine *event, double last, unsigned features) {
     struct system *system = &event->system;
     const double end = fmax(last, system->run->time);
     const enum bal_code code = between(event, last, end, features);
     return code ? code : bal_system_drained(system, end);
 }
 
-FOLDED enum bal_code loop(struct event *event, const unsigned features) {
+ALWAYS_INLINE enum bal_code loop(struct event_engine *event, const unsigned features) {
     struct system *system = &event->system;
     double arrives;
     enum bal_code code = next_arrival(event, 0, &arrives, features);
@@ -115,18 +117,18 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
         const double completes = event->completions.next;
         const bool arrival = arrives < completes;
         const double next = arrival ? arrives : completes;
-        const bool held = features & UNRELIABLE && bal_tally_queue(&system->tally) > 0; /* by servers that are
+        const bool held = features & REPAIRABLE && bal_tally_queue(&system->tally) > 0; /* by servers that are
                                                                                            down */
-        if (features & RECORDED && next == INFINITY && !held)
-            return drained(event, before, features);
-        const bool fails = features & FAILING && event->fails_at <= next;
-        const bool changes = features & UNRELIABLE && next_change(event) <= next;
+        if (features & TRACE_JOBS && next == INFINITY && !held)
+            return finish_drained(event, before, features);
+        const bool fails = features & FAIL_STOP && event->fails_at <= next;
+        const bool changes = features & REPAIRABLE && next_change(event) <= next;
         const double now = fails ? event->fails_at : changes ? next_change(event) : next;
         code = between(event, before, now, features);
         if (__builtin_expect(code || (code = system_reach(system, now)), 0))
             return code;
         before = now;
-        if (features & FARSIGHTED && now >= event->sees_at)
+        if (features & PREFETCH && now >= event->next_prefetch)
             look_ahead(event, now);
         if (fails) {
             code = bal_event_fail_servers(event, now, features);
@@ -134,8 +136,8 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
             code = bal_event_change_server(event, now, features);
         } else if (arrival) {
             code = arrive(event, now, features);
-            if (features & ASKING)
-                system_answer(system);
+            if (features & ASYNC_PROBES)
+                system_answer_probes(system);
             if (!code)
                 code = next_arrival(event, now, &arrives, features);
         } else {
@@ -145,59 +147,59 @@ FOLDED enum bal_code loop(struct event *event, const unsigned features) {
     return code;
 }
 
-static enum bal_code join_first(struct system *system, uint32_t server) {
-    return join(system, 0, server, system->features);
+static enum bal_code add_initial_job(struct system *system, uint32_t server) {
+    return join_server(system, 0, server, system->features);
 }
 
 /* Each in a function of its own, which the compiler does better than several in one. */
 #define LOOP(name, features)                                                                                 \
-    static __attribute__((noinline)) enum bal_code name(struct event *event) {                               \
+    static __attribute__((noinline)) enum bal_code name(struct event_engine *event) {                        \
         return loop(event, features);                                                                        \
     }
 LOOP(loop_plain, 0)
-LOOP(loop_indexed, INDEXED)
-LOOP(loop_reporting, REPORTING)
-LOOP(loop_far, FARSIGHTED)
-LOOP(loop_far_reporting, FARSIGHTED | REPORTING)
-LOOP(loop_recorded, RECORDED)
-LOOP(loop_log, RECORDED | HISTORIED)
-LOOP(loop_log_indexed, RECORDED | HISTORIED | INDEXED)
-LOOP(loop_log_reporting, RECORDED | HISTORIED | REPORTING)
-LOOP(loop_replayed, (event->system.features & ~(unsigned)UNUSUAL) | RECORDED | HISTORIED)
-LOOP(loop_usual, event->system.features & ~(unsigned)UNUSUAL)
+LOOP(loop_indexed, LENGTH_INDEX)
+LOOP(loop_reporting, IDLE_REPORTS)
+LOOP(loop_far, PREFETCH)
+LOOP(loop_far_reporting, PREFETCH | IDLE_REPORTS)
+LOOP(loop_recorded, TRACE_JOBS)
+LOOP(loop_log, TRACE_JOBS | TIME_SERIES)
+LOOP(loop_log_indexed, TRACE_JOBS | TIME_SERIES | LENGTH_INDEX)
+LOOP(loop_log_reporting, TRACE_JOBS | TIME_SERIES | IDLE_REPORTS)
+LOOP(loop_replayed, (event->system.features & ~(unsigned)SLOW_PATH) | TRACE_JOBS | TIME_SERIES)
+LOOP(loop_usual, event->system.features & ~(unsigned)SLOW_PATH)
 LOOP(loop_any, event->system.features)
 
-static enum bal_code run_loop(struct event *event) {
-    const unsigned features = event->system.features & ~(unsigned)MIXED;
-    if (event->system.run->plain)
+static enum bal_code run_loop(struct event_engine *event) {
+    const unsigned features = event->system.features & ~(unsigned)MIXED_SPEEDS;
+    if (event->system.run->reference)
         return loop_any(event);
     switch (features) {
     case 0:
         return loop_plain(event);
-    case INDEXED:
+    case LENGTH_INDEX:
         return loop_indexed(event);
-    case REPORTING:
+    case IDLE_REPORTS:
         return loop_reporting(event);
-    case FARSIGHTED:
+    case PREFETCH:
         return loop_far(event);
-    case FARSIGHTED | REPORTING:
+    case PREFETCH | IDLE_REPORTS:
         return loop_far_reporting(event);
-    case RECORDED:
+    case TRACE_JOBS:
         return loop_recorded(event);
-    case RECORDED | HISTORIED:
+    case TRACE_JOBS | TIME_SERIES:
         return loop_log(event);
-    case RECORDED | HISTORIED | INDEXED:
+    case TRACE_JOBS | TIME_SERIES | LENGTH_INDEX:
         return loop_log_indexed(event);
-    case RECORDED | HISTORIED | REPORTING:
+    case TRACE_JOBS | TIME_SERIES | IDLE_REPORTS:
         return loop_log_reporting(event);
     default:
-        return (features & UNUSUAL) == (RECORDED | HISTORIED) ? loop_replayed(event)
-               : features & UNUSUAL                           ? loop_any(event)
-                                                              : loop_usual(event);
+        return (features & SLOW_PATH) == (TRACE_JOBS | TIME_SERIES) ? loop_replayed(event)
+               : features & SLOW_PATH                               ? loop_any(event)
+                                                                    : loop_usual(event);
     }
 }
 
-static enum bal_code set_up_speeds(struct event *event, const struct bal_servers *servers) {
+static enum bal_code set_up_speeds(struct event_engine *event, const struct bal_servers *servers) {
     if (servers->groups == 1 && servers->group[0].speed == 1)
         return BAL_OK;
     event->per_speed = malloc(event->system.servers * sizeof *event->per_speed);
@@ -210,7 +212,8 @@ static enum bal_code set_up_speeds(struct event *event, const struct bal_servers
     return BAL_OK;
 }
 
-static enum bal_code set_up_trace(struct event *event, const struct bal_run *run, struct bal_error *err) {
+static enum bal_code set_up_trace(struct event_engine *event, const struct bal_run *run,
+                                  struct bal_error *err) {
     if (!run->trace)
         return BAL_OK;
     event->err = err;
@@ -222,9 +225,10 @@ static enum bal_code set_up_trace(struct event *event, const struct bal_run *run
     return code;
 }
 
-static enum bal_code set_up(struct event *event, const struct bal_model *model, const struct bal_run *run) {
+static enum bal_code set_up(struct event_engine *event, const struct bal_model *model,
+                            const struct bal_run *run) {
     struct system *system = &event->system;
-    event->law = &model->size;
+    event->dist = &model->size;
     const double mean_gap =
         system->per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
     struct bal_rng arrivals;
@@ -236,26 +240,27 @@ static enum bal_code set_up(struct event *event, const struct bal_model *model, 
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     bal_rng_init(&event->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
     const double rate = bal_servers_capacity(&model->servers) * system->slots / model->size.mean;
-    event->since = system->features & LANED ? calloc(system->servers, sizeof *event->since) : NULL;
+    event->since = system->features & CLASS_QUEUES ? calloc(system->servers, sizeof *event->since) : NULL;
     if (bal_calendar_init(&event->completions, system->servers * system->slots, rate) ||
-        bal_event_set_up_work(event, run->plain || run->failing > 0) ||
+        bal_event_set_up_work(event, run->reference || run->failing > 0) ||
         set_up_speeds(event, &model->servers) || bal_event_set_up_timers(event, model) ||
         bal_event_set_up_failure(event, run) || bal_event_set_up_repairs(event, model) ||
-        (system->features & LANED && !event->since) ||
-        (system->features & SHARED && !(event->sharing = calloc(system->servers, sizeof *event->sharing))))
+        (system->features & CLASS_QUEUES && !event->since) ||
+        (system->features & PROCESSOR_SHARING &&
+         !(event->sharing = calloc(system->servers, sizeof *event->sharing))))
         return BAL_E_MEMORY;
-    if (bal_calendar_is_large(&event->completions) && !(system->features & ~(unsigned)(MIXED | REPORTING)) &&
-        !run->plain) {
-        system->features |= FARSIGHTED;
-        system->beside = (const char *)event->completions.entry;
-        system->beside_size = sizeof *event->completions.entry;
+    if (bal_calendar_is_large(&event->completions) &&
+        !(system->features & ~(unsigned)(MIXED_SPEEDS | IDLE_REPORTS)) && !run->reference) {
+        system->features |= PREFETCH;
+        system->prefetch_base = (const char *)event->completions.entry;
+        system->prefetch_size = sizeof *event->completions.entry;
     }
     return BAL_OK;
 }
 
 enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_policy_spec *policy,
                                const struct bal_run *run, struct bal_trial *trial, struct bal_error *err) {
-    struct event *event = calloc(1, sizeof *event);
+    struct event_engine *event = calloc(1, sizeof *event);
     if (!event)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
     enum bal_code code = bal_system_init(&event->system, model, policy, run, WORDS, 0, err);
@@ -265,7 +270,7 @@ enum bal_code bal_engine_event(const struct bal_model *model, const struct bal_p
     if (!code)
         code = set_up_trace(event, run, err);
     if (!code)
-        code = bal_system_begin(&event->system, join_first);
+        code = bal_system_begin(&event->system, add_initial_job);
     if (!code)
         code = run_loop(event);
     code = bal_system_end(&event->system, code, trial, err);
@@ -281,7 +286,7 @@ out:
     free(event->per_speed);
     free(event->since);
     free(event->sharing);
-    free(event->open);
+    free(event->eligible);
     free(event);
     return code;
 }

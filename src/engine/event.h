@@ -16,34 +16,34 @@
 
 enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work that is left of it */
 
-struct event {
+struct event_engine {
     struct system system;            /* first: the policy's view of the fleet points to it */
     struct bal_calendar completions; /* of each busy server, or slot */
-    double sees_at;                  /* FARSIGHTED: when to fetch what coming completions will look at */
+    double next_prefetch;            /* PREFETCH: when to fetch what coming completions will look at */
     struct bal_arrival_source arrivals;
     struct bal_rng sizes;
-    const struct bal_law *law;
+    const struct bal_dist *dist;
     double *per_speed; /* 1 / speed of each server; NULL when all are 1 */
-    double *since;     /* when the service of the current job began or went on (LANED) */
-    /* RECORDED */
+    double *since;     /* when the service of the current job began or went on (CLASS_QUEUES) */
+    /* TRACE_JOBS */
     struct bal_trace_cursor *cursor;
     struct bal_trace_job recorded; /* the next job; of size 0: there is none */
     int64_t first;                 /* time 0 */
     double seconds;                /* that a nanosecond between arrivals takes: 1e-9 / speedup */
     struct bal_error *err;
-    /* for policies that ask for work */
+    /* for policies that use the remaining work */
     double *free_at;              /* when each slot will have finished what it has; below 0: is idle */
     struct bal_tournament *least; /* by free_at, that of the first slot to be free */
     /* for policies that switch servers off */
     struct bal_heap timers; /* ends of standby and of set-up */
-    struct bal_law standby, setup;
-    struct sharing *sharing; /* SHARED: of each server */
-    /* FAILING */
+    struct bal_dist standby, setup;
+    struct sharing *sharing; /* PROCESSOR_SHARING: of each server */
+    /* FAIL_STOP */
     double fails_at;          /* INFINITY: it has happened */
-    struct bal_set *open;     /* the servers that are left */
-    struct patience patience; /* PATIENT */
+    struct bal_set *eligible; /* the servers that are left */
+    struct patience patience; /* ABANDONMENT */
     double endures;           /* so long the job that has just come is going to wait */
-    struct repairs *repairs;  /* UNRELIABLE */
+    struct repairs *repairs;  /* REPAIRABLE */
     /* STEALING */
     struct bal_rng stealing;
     const struct bal_steal *steal;
@@ -51,39 +51,40 @@ struct event {
     double now;
 };
 
-static inline double duration(const struct event *event, uint32_t server, double size) {
+static inline double service_duration(const struct event_engine *event, uint32_t server, double size) {
     return event->per_speed ? size * event->per_speed[server] : size;
 }
 
 /* ---- the work that is left ---- */
 
-/* For policies that ask for it. plain: without an index of the least. */
-enum bal_code bal_event_set_up_work(struct event *event, bool plain);
+/* For policies that use it. reference: without an index of the least. */
+enum bal_code bal_event_set_up_work(struct event_engine *event, bool reference);
 
-static inline bool knows_work(const struct event *event) {
+static inline bool knows_work(const struct event_engine *event) {
     return event->free_at != NULL;
 }
 
-/* A job comes to a server; a slot of it has become free; and anew, after jobs have been taken or added. */
-void bal_event_add_work(struct event *event, uint32_t server, double now, double size);
-void bal_event_end_work(struct event *event, uint32_t server, double now);
-void bal_event_recount_work(struct event *event, uint32_t server, double now, uint32_t words);
+/* A job arrives at a server; a slot of it has become free; recounts its work after jobs have been taken or
+ * added. */
+void bal_event_add_work(struct event_engine *event, uint32_t server, double now, double size);
+void bal_event_end_work(struct event_engine *event, uint32_t server, double now);
+void bal_event_recount_work(struct event_engine *event, uint32_t server, double now, uint32_t words);
 
 /* ---- timers ---- */
 
-enum bal_code bal_event_set_up_timers(struct event *event, const struct bal_model *model);
+enum bal_code bal_event_set_up_timers(struct event_engine *event, const struct bal_model *model);
 /* Servers whose standby or set-up ends before the next event switch off or come on. */
-enum bal_code bal_event_run_timers(struct event *event, double until);
+enum bal_code bal_event_run_timers(struct event_engine *event, double until);
 
 /* ---- failure ---- */
 
-enum bal_code bal_event_set_up_failure(struct event *event, const struct bal_run *run);
+enum bal_code bal_event_set_up_failure(struct event_engine *event, const struct bal_run *run);
 /* All servers that are to fail do so, and their jobs are dispatched to those that are left. */
-enum bal_code bal_event_fail_servers(struct event *event, double now, unsigned features);
+enum bal_code bal_event_fail_servers(struct event_engine *event, double now, unsigned features);
 
 /* ---- failures and repairs ---- */
 
-/* UNRELIABLE. What is open or not is told to the policy, unless nobody sees it. */
+/* REPAIRABLE. Reports to the policy which servers are up, unless failures are not seen. */
 struct repairs {
     const struct bal_failures *how;
     struct bal_rng rng;
@@ -92,17 +93,17 @@ struct repairs {
     uint32_t *held; /* of a server that is down: jobs in its slots that go on when it is back */
 };
 
-enum bal_code bal_event_set_up_repairs(struct event *event, const struct bal_model *model);
-void bal_event_fini_repairs(struct event *event);
+enum bal_code bal_event_set_up_repairs(struct event_engine *event, const struct bal_model *model);
+void bal_event_fini_repairs(struct event_engine *event);
 /* A server fails, or is back. */
-enum bal_code bal_event_change_server(struct event *event, double now, unsigned features);
+enum bal_code bal_event_change_server(struct event_engine *event, double now, unsigned features);
 
-static inline bool is_down(const struct event *event, uint32_t server, unsigned features) {
-    return features & UNRELIABLE && bal_set_contains(event->repairs->down, server);
+static inline bool is_down(const struct event_engine *event, uint32_t server, unsigned features) {
+    return features & REPAIRABLE && bal_set_contains(event->repairs->down, server);
 }
 
 /* When that happens next. */
-static inline double next_change(const struct event *event) {
+static inline double next_change(const struct event_engine *event) {
     return event->repairs->changes.slot[0].time;
 }
 

@@ -1,16 +1,16 @@
-/* Servers that fail and are repaired: what becomes of the jobs there, and what the policy is told.
+/* Servers that fail and are repaired: what happens to the jobs there, and what is reported to the policy.
  *
- * A server that is down has jobs in its slots that will go on, or begin anew, and others that wait; nothing
- * of it is in the calendar. As long as it is up as many jobs as there are, up to the number of slots, are in
+ * A server that is down has jobs in its slots that will go on, or begin again, and others that wait; it has
+ * no entry in the calendar. As long as it is up as many jobs as there are, up to the number of slots, are in
  * service, as without failures. */
 #include "engine/event_server.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum bal_code bal_event_set_up_repairs(struct event *event, const struct bal_model *model) {
+enum bal_code bal_event_set_up_repairs(struct event_engine *event, const struct bal_model *model) {
     struct system *system = &event->system;
-    if (!(system->features & UNRELIABLE))
+    if (!(system->features & REPAIRABLE))
         return BAL_OK;
     const uint32_t servers = system->servers;
     struct repairs *repairs = calloc(1, sizeof *repairs);
@@ -21,21 +21,21 @@ enum bal_code bal_event_set_up_repairs(struct event *event, const struct bal_mod
     bal_rng_init(&repairs->rng, system->run->seed, system->run->replication, BAL_STREAM_FAILURES);
     repairs->down = malloc(bal_set_size(servers));
     repairs->held = calloc(servers, sizeof *repairs->held);
-    event->open = malloc(bal_set_size(servers));
-    if (!repairs->down || !repairs->held || !event->open || bal_heap_init(&repairs->changes, servers))
+    event->eligible = malloc(bal_set_size(servers));
+    if (!repairs->down || !repairs->held || !event->eligible || bal_heap_init(&repairs->changes, servers))
         return BAL_E_MEMORY;
     bal_set_init(repairs->down, servers);
-    bal_set_init(event->open, servers);
+    bal_set_init(event->eligible, servers);
     for (uint32_t server = 0; server < servers; server++) {
-        bal_set_insert(event->open, server);
-        bal_heap_insert(&repairs->changes, server, bal_law_sample(&repairs->how->up, &repairs->rng));
+        bal_set_insert(event->eligible, server);
+        bal_heap_insert(&repairs->changes, server, bal_dist_sample(&repairs->how->up, &repairs->rng));
     }
     if (!repairs->how->unseen)
-        system->fleet.open = event->open;
+        system->fleet.eligible = event->eligible;
     return BAL_OK;
 }
 
-void bal_event_fini_repairs(struct event *event) {
+void bal_event_fini_repairs(struct event_engine *event) {
     if (!event->repairs)
         return;
     bal_heap_fini(&event->repairs->changes);
@@ -46,19 +46,20 @@ void bal_event_fini_repairs(struct event *event) {
 }
 
 /* A job whose server has failed under it is lost; its slot is free. */
-static void lose(struct event *event, double now, uint32_t slot, uint32_t busy, unsigned features) {
+static void drop_job(struct event_engine *event, double now, uint32_t slot, uint32_t busy,
+                     unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), slots = system->slots, server = slot / slots;
-    const unsigned silent = features & ~(unsigned)(REPORTING | RATED | POWERED);
-    union bal_word *item = system->in_slot + (size_t)slot * words;
-    const uint32_t rank = features & RANKED ? *item_tag(item, words) & TAG_RANK : 0;
+    const unsigned silent = features & ~(unsigned)(IDLE_REPORTS | POISSON_IDLE_REPORTS | POWER_SWITCHING);
+    union bal_claim_word *item = system->in_slot + (size_t)slot * words;
+    const uint32_t rank = features & HAS_CLASSES ? tag_rank(*item_tag(item, words)) : 0;
     system_count_down(system, now, server, rank, silent);
     system->tally.totals.failed++;
     system->vacant[server * slots + slots - busy] = slot;
 }
 
 /* Work stops. What is left of a job stays with it. */
-static void stop_work(struct event *event, double now, uint32_t server, unsigned features) {
+static void stop_work(struct event_engine *event, double now, uint32_t server, unsigned features) {
     struct system *system = &event->system;
     const enum bal_failed_jobs jobs = event->repairs->how->jobs;
     const uint32_t words = item_words(WORDS, features), slots = system->slots;
@@ -67,19 +68,19 @@ static void stop_work(struct event *event, double now, uint32_t server, unsigned
         if (!bal_calendar_has(&event->completions, slot))
             continue;
         const double left = bal_calendar_time(&event->completions, slot) - now;
-        union bal_word *item = system->in_slot + (size_t)slot * words;
+        union bal_claim_word *item = system->in_slot + (size_t)slot * words;
         bal_calendar_remove(&event->completions, slot, false);
         tally_work_down(&system->tally, now);
         if (jobs == BAL_JOBS_RESUME)
             item[LEFT].real = event->per_speed ? left / event->per_speed[server] : left;
         if (jobs == BAL_JOBS_LOST)
-            lose(event, now, slot, busy--, features);
+            drop_job(event, now, slot, busy--, features);
     }
     event->repairs->held[server] = busy;
 }
 
-/* Jobs in slots go on or begin anew, and those that wait take the slots that are free. */
-static void start_work(struct event *event, double now, uint32_t server, unsigned features) {
+/* Jobs in slots go on or begin again, and those that wait take the slots that are free. */
+static void start_work(struct event_engine *event, double now, uint32_t server, unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), slots = system->slots, row = server * slots;
     uint32_t busy = event->repairs->held[server];
@@ -89,30 +90,31 @@ static void start_work(struct event *event, double now, uint32_t server, unsigne
             vacant = system->vacant[row + i] == slot;
         if (vacant)
             continue;
-        const union bal_word *item = system->in_slot + (size_t)slot * words;
+        const union bal_claim_word *item = system->in_slot + (size_t)slot * words;
         tally_work_up(&system->tally, now);
-        bal_calendar_set(&event->completions, slot, now + duration(event, server, item[LEFT].real), false);
+        bal_calendar_set(&event->completions, slot, now + service_duration(event, server, item[LEFT].real),
+                         false);
     }
     while (busy < slots &&
            begin_next(event, now, server, system->vacant[row + slots - busy - 1], words, features))
         busy++;
 }
 
-static void close_server(struct event *event, uint32_t server, unsigned features) {
+static void mark_failed(struct event_engine *event, uint32_t server, unsigned features) {
     struct system *system = &event->system;
-    bal_set_remove(event->open, server);
-    if (features & RATED)
+    bal_set_remove(event->eligible, server);
+    if (features & POISSON_IDLE_REPORTS)
         bal_set_remove(system->idle, server);
     if (system->policy->wants)
         system->policy->report(system->state, &system->fleet, BAL_REPORT_GONE, server, NULL);
 }
 
-/* It says that it is back: how many jobs it has, to whoever keeps count of that, and that it has a free slot.
- */
-static void open_server(struct event *event, uint32_t server, unsigned features) {
+/* Reports that it is back: its number of jobs, if the policy wants load reports, and whether it has a free
+ * slot. */
+static void mark_repaired(struct event_engine *event, uint32_t server, unsigned features) {
     struct system *system = &event->system;
-    bal_set_insert(event->open, server);
-    if (features & LOADED) {
+    bal_set_insert(event->eligible, server);
+    if (features & LOAD_REPORTS) {
         const struct bal_reply load = {system->length[server], system->urgent ? system->urgent[server] : 0,
                                        NAN};
         system->tally.totals.reports++;
@@ -120,20 +122,20 @@ static void open_server(struct event *event, uint32_t server, unsigned features)
     }
     if (system->length[server] > system_room(system, features))
         return;
-    if (features & RATED)
+    if (features & POISSON_IDLE_REPORTS)
         bal_set_insert(system->idle, server);
-    if (features & REPORTING) {
+    if (features & IDLE_REPORTS) {
         system->tally.totals.reports++;
         system->policy->report(system->state, &system->fleet, BAL_REPORT_IDLE, server, NULL);
     }
 }
 
-enum bal_code bal_event_change_server(struct event *event, double now, unsigned features) {
+enum bal_code bal_event_change_server(struct event_engine *event, double now, unsigned features) {
     struct repairs *repairs = event->repairs;
     const uint32_t server = repairs->changes.slot[0].id;
     const bool returns = bal_set_remove(repairs->down, server);
-    const struct bal_law *next = returns ? &repairs->how->up : &repairs->how->down;
-    bal_heap_change(&repairs->changes, server, now + bal_law_sample(next, &repairs->rng));
+    const struct bal_dist *next = returns ? &repairs->how->up : &repairs->how->down;
+    bal_heap_change(&repairs->changes, server, now + bal_dist_sample(next, &repairs->rng));
     if (returns) {
         start_work(event, now, server, features);
     } else {
@@ -141,6 +143,6 @@ enum bal_code bal_event_change_server(struct event *event, double now, unsigned 
         stop_work(event, now, server, features);
     }
     if (!repairs->how->unseen)
-        (returns ? open_server : close_server)(event, server, features);
+        (returns ? mark_repaired : mark_failed)(event, server, features);
     return BAL_OK;
 }

@@ -1,10 +1,10 @@
-/* Servers of the event engine that share themselves among their jobs (processor sharing): n jobs are all
- * worked on at once, each at 1/n of the speed. Most servers of the web do.
+/* Servers of the event engine with processor sharing: n jobs are all worked on at once, each at 1/n of the
+ * speed, as on most web servers.
  *
  * A server keeps V, the service that each of its jobs has got since it was last idle: V grows at speed / n. A
- * job of size x that comes at V is done at V + x, whatever comes and goes meanwhile, so that the one with the
- * least such mark is next. The jobs of a server are a binary heap by their marks, which lies in its queue:
- * the front is the least. */
+ * job of size x that comes at V is done at V + x, whatever other jobs come and go meanwhile, so that the one
+ * with the least such mark is next. The jobs of a server are a binary heap by their marks, which lies in its
+ * queue: the front is the least. */
 #ifndef ENGINE_EVENT_SHARING_H
 #define ENGINE_EVENT_SHARING_H
 
@@ -18,40 +18,42 @@ struct sharing {
 };
 
 /* Brings V up to date, before the number of jobs changes. */
-FOLDED void sharing_advance(struct event *event, double now, uint32_t server) {
+ALWAYS_INLINE void sharing_advance(struct event_engine *event, double now, uint32_t server) {
     struct sharing *sharing = &event->sharing[server];
     const uint32_t jobs = event->system.length[server];
     if (jobs == 0)
         sharing->attained = 0;
     else
-        sharing->attained += (now - sharing->since) / (duration(event, server, 1) * jobs);
+        sharing->attained += (now - sharing->since) / (service_duration(event, server, 1) * jobs);
     sharing->since = now;
 }
 
 /* When the next job of a server that has some will be done. */
-FOLDED void sharing_schedule(struct event *event, double now, uint32_t server, uint32_t words) {
+ALWAYS_INLINE void sharing_schedule(struct event_engine *event, double now, uint32_t server, uint32_t words) {
     const struct sharing *sharing = &event->sharing[server];
     const double mark = bal_queues_front(&event->system.queues, server, words)[MARK].real;
     const double left = mark > sharing->attained ? mark - sharing->attained : 0; /* rounding */
     bal_calendar_set(&event->completions, server,
-                     now + duration(event, server, left) * event->system.length[server], false);
+                     now + service_duration(event, server, left) * event->system.length[server], false);
 }
 
-FOLDED void sharing_swap(struct event *event, uint32_t server, uint32_t words, uint32_t a, uint32_t b) {
-    union bal_word *x = bal_queues_at(&event->system.queues, server, words, a);
-    union bal_word *y = bal_queues_at(&event->system.queues, server, words, b);
+ALWAYS_INLINE void sharing_swap(struct event_engine *event, uint32_t server, uint32_t words, uint32_t a,
+                                uint32_t b) {
+    union bal_claim_word *x = bal_queues_at(&event->system.queues, server, words, a);
+    union bal_claim_word *y = bal_queues_at(&event->system.queues, server, words, b);
     for (uint32_t i = 0; i < words; i++) {
-        const union bal_word other = x[i];
+        const union bal_claim_word other = x[i];
         x[i] = y[i];
         y[i] = other;
     }
 }
 
-FOLDED double sharing_mark(const struct event *event, uint32_t server, uint32_t words, uint32_t k) {
+ALWAYS_INLINE double sharing_mark(const struct event_engine *event, uint32_t server, uint32_t words,
+                                  uint32_t k) {
     return bal_queues_at(&event->system.queues, server, words, k)[MARK].real;
 }
 
-static inline void sharing_rise(struct event *event, uint32_t server, uint32_t words, uint32_t k) {
+static inline void sharing_rise(struct event_engine *event, uint32_t server, uint32_t words, uint32_t k) {
     for (; k > 0; k = (k - 1) / 2) {
         if (sharing_mark(event, server, words, k) >= sharing_mark(event, server, words, (k - 1) / 2))
             return;
@@ -59,7 +61,7 @@ static inline void sharing_rise(struct event *event, uint32_t server, uint32_t w
     }
 }
 
-static inline void sharing_sink(struct event *event, uint32_t server, uint32_t words) {
+static inline void sharing_sink(struct event_engine *event, uint32_t server, uint32_t words) {
     const uint32_t jobs = event->system.queues.length[server];
     for (uint32_t k = 0, child; (child = 2 * k + 1) < jobs; k = child) {
         if (child + 1 < jobs &&
@@ -71,18 +73,18 @@ static inline void sharing_sink(struct event *event, uint32_t server, uint32_t w
     }
 }
 
-/* A job joins, and is worked on at once: nobody waits, everybody is slower. */
-FOLDED enum bal_code join_sharing(struct event *event, double now, uint32_t server, double size,
-                                  unsigned features) {
+/* A job joins, and is worked on at once: no job waits, but all become slower. */
+ALWAYS_INLINE enum bal_code join_sharing(struct event_engine *event, double now, uint32_t server, double size,
+                                         unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), before = system->length[server];
     sharing_advance(event, now, server);
-    union bal_word *item = system_push(system, now, server, system->job.rank, words, features);
+    union bal_claim_word *item = system_push(system, now, server, system->job.rank, words, features);
     if (!item)
         return BAL_E_MEMORY;
     item[ARRIVAL].real = now;
     item[MARK].real = event->sharing[server].attained + size;
-    if (features & RANKED)
+    if (features & HAS_CLASSES)
         system_serve(system, now, item, words, true);
     else
         system->tally.all.immediate++;
@@ -94,10 +96,11 @@ FOLDED enum bal_code join_sharing(struct event *event, double now, uint32_t serv
 }
 
 /* The job with the least mark is done. */
-FOLDED void complete_sharing(struct event *event, double now, uint32_t server, unsigned features) {
+ALWAYS_INLINE void complete_sharing(struct event_engine *event, double now, uint32_t server,
+                                    unsigned features) {
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features), last = system->queues.length[server] - 1;
-    union bal_word done[WORDS + 1];
+    union bal_claim_word done[WORDS + 1];
     sharing_advance(event, now, server);
     for (uint32_t i = 0; i < words; i++)
         done[i] = bal_queues_front(&system->queues, server, words)[i];
@@ -107,7 +110,7 @@ FOLDED void complete_sharing(struct event *event, double now, uint32_t server, u
     sharing_sink(event, server, words);
     const uint32_t rank = system_measure(system, now, done, words, features);
     const uint32_t left = system_count_down(system, now, server, rank, features);
-    if (features & (OBSERVED | ASKING | LOADED))
+    if (features & (RESPONSES_SEEN | ASYNC_PROBES | LOAD_REPORTS))
         system_after(system, now, server, now - done[ARRIVAL].real, left, features);
     if (left > 0) {
         sharing_schedule(event, now, server, words);

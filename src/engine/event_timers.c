@@ -1,23 +1,24 @@
-/* When servers that are idle switch off and those in set-up come on, by laws of any kind. */
+/* When servers that are idle switch off and those in set-up come on, by distributions of any kind. */
 #include "engine/event.h"
 
 #include <math.h>
 
-/* A server begins to stand by or to be set up, or leaves standby for a job (state POWER_STATES). */
+/* A server begins to stand by or to be set up; or it leaves standby for a job, or its set-up is aborted
+ * (state POWER_STATES). */
 static void power_timer(struct system *system, uint32_t server, double now, unsigned state) {
-    struct event *event = (struct event *)system;
+    struct event_engine *event = (struct event_engine *)system;
     if (state == POWER_STATES) {
         if (event->timers.place[server] != BAL_HEAP_ABSENT)
             bal_heap_remove(&event->timers, server);
         return;
     }
-    const struct bal_law *law = state == POWER_STANDBY ? &event->standby : &event->setup;
-    if (isfinite(law->mean)) /* a standby without end needs no timer */
-        bal_heap_insert(&event->timers, server, now + bal_law_sample(law, &system->power_rng));
+    const struct bal_dist *dist = state == POWER_STANDBY ? &event->standby : &event->setup;
+    if (isfinite(dist->mean)) /* a standby without end needs no timer */
+        bal_heap_insert(&event->timers, server, now + bal_dist_sample(dist, &system->power_rng));
 }
 
 /* The timers that run out before the next event. */
-enum bal_code bal_event_run_timers(struct event *event, double until) {
+enum bal_code bal_event_run_timers(struct event_engine *event, double until) {
     struct system *system = &event->system;
     while (event->timers.count > 0 && event->timers.slot[0].time < until) {
         const struct bal_pending first = event->timers.slot[0];
@@ -33,25 +34,25 @@ enum bal_code bal_event_run_timers(struct event *event, double until) {
     return BAL_OK;
 }
 
-/* The laws of standby and set-up: the model's, or else exponential at the policy's rates. */
-enum bal_code bal_event_set_up_timers(struct event *event, const struct bal_model *model) {
+/* The distributions of standby and set-up: the model's, or else exponential at the policy's rates. */
+enum bal_code bal_event_set_up_timers(struct event_engine *event, const struct bal_model *model) {
     struct system *system = &event->system;
-    if (!(system->features & POWERED))
+    if (!(system->features & POWER_SWITCHING))
         return BAL_OK;
     if (bal_heap_init(&event->timers, system->servers))
         return BAL_E_MEMORY;
-    bal_law_parse("exp", &event->standby, NULL);
+    bal_dist_parse("exp", &event->standby, NULL);
     event->setup = event->standby;
     if (model->standby.mean > 0)
         event->standby = model->standby;
     else if (system->standby_rate > 0)
-        bal_law_scale(&event->standby, 1 / system->standby_rate);
+        bal_dist_scale(&event->standby, 1 / system->standby_rate);
     else
         event->standby.mean = INFINITY;
     if (model->setup.mean > 0)
         event->setup = model->setup;
     else
-        bal_law_scale(&event->setup, 1 / system->setup_rate);
+        bal_dist_scale(&event->setup, 1 / system->setup_rate);
     system->power_timer = power_timer;
     for (uint32_t i = 0; i < system->standby->count; i++)
         power_timer(system, system->standby->slot[i], 0, POWER_STANDBY);

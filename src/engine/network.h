@@ -1,8 +1,9 @@
 /* The network engine from the inside: dispatchers and servers that know of each other only by messages.
  *
- * network.c advances time and carries messages, dispatcher.c is what happens at dispatchers, station.c what
- * happens at servers. A message that takes no time is delivered after what is being done now and before
- * anything later; so with one dispatcher and no delay all happens as in the event engine, to the last bit.
+ * network.c advances time and carries messages, network_dispatcher.c is what happens at dispatchers,
+ * network_server.c what happens at servers, network_backlog.c how jobs that are held get free slots. A
+ * message that takes no time is delivered after what is being done now and before anything later; so with one
+ * dispatcher and no delay results are bit-identical to those of the event engine.
  *
  * A job is a record that travels: it comes to a dispatcher, perhaps waits there for replies to probes or for
  * an idle server, goes to a server, perhaps to others by moving, stealing or failing, and its response goes
@@ -11,14 +12,16 @@
 #ifndef ENGINE_NETWORK_H
 #define ENGINE_NETWORK_H
 
-#include "base/agenda.h"
+#include "base/event_list.h"
 #include "engine/system.h"
-#include "policy/quarantine.h"
+#include "policy/backlog.h"
+#include "policy/claim.h"
+#include "policy/ejection.h"
 
 #include <math.h>
 
-#define NOBODY UINT32_MAX /* no job, server or dispatcher */
-enum { TRIES = 4 };       /* a job that has failed so often is given up */
+#define NO_INDEX UINT32_MAX /* no job, server or dispatcher */
+enum { TRIES = 4 };         /* a job that has failed so often is given up */
 
 struct job {
     double arrival;
@@ -34,53 +37,58 @@ struct job {
     uint32_t tries;
     uint32_t tried[TRIES]; /* servers at which it failed */
     uint8_t rank;
+    uint8_t kind; /* JOB_GROUPS */
     bool started;
 };
 
-enum what {
-    JOB,      /* a job comes to a server */
-    ANSWER,   /* its response comes to the dispatcher */
-    FAILURE,  /* the news that the server is gone */
-    LOST,     /* the news that its buffer is full */
-    REPORT,   /* of a server */
-    PRESENT,  /* a heartbeat */
-    PROBE,    /* to a server; job: whose inquiry, or NOBODY */
-    REPLY,    /* and back */
-    WAKE,     /* to a server */
-    MOVE,     /* to a server: its last low job goes to `other` */
-    STEAL,    /* from server `other` to server: may I have some? */
-    HUNGRY,   /* a dispatcher holds so many jobs (other); 0: it has ceased to */
-    COMPLETE, /* a service ends */
-    TIMER,    /* standby or set-up ends */
-    TIMEOUT,  /* replies are not waited for any longer */
-    BEAT,     /* it is time for the heartbeat of a server */
-    CHURN,    /* a server fails or returns */
-    AGAIN,    /* a dispatcher looks which servers are open */
-    HUNGER,   /* it is time for a dispatcher to repeat whether it holds jobs */
+enum message_type {
+    JOB,               /* a job comes to a server */
+    RESPONSE,          /* its response comes to the dispatcher */
+    FAILURE,           /* the news that the server is gone */
+    LOST,              /* the news that its buffer is full, or that it is off and discards jobs */
+    REPORT,            /* of a server */
+    HEARTBEAT,         /* a heartbeat */
+    PROBE,             /* to a server; job: the job that it is for, or NO_INDEX */
+    REPLY,             /* and back */
+    WAKE,              /* to a server */
+    ABORT,             /* to a server: its set-up ends */
+    MOVE,              /* to a server: its last low job goes to `other` */
+    STEAL_REQUEST,     /* from server `other` to server: may I have some? */
+    BACKLOG,           /* to a server: a dispatcher holds so many jobs (other), or wants none of its slots */
+    RESUME,            /* to a server: a dispatcher can use its slots again */
+    COMPLETE,          /* a service ends */
+    POWER_TIMER,       /* standby or set-up ends */
+    PROBE_TIMEOUT,     /* replies are not waited for any longer */
+    HEARTBEAT_TIMER,   /* it is time for the heartbeat of a server */
+    CHURN,             /* a server fails or returns */
+    ELIGIBILITY_TIMER, /* a dispatcher finds out which servers are eligible */
+    BACKLOG_TIMER,     /* it is time for a dispatcher to send its backlog message to all servers */
+    SLOT_REQUEST_TIMEOUT, /* the answer to a backlog message to one server is not waited for any longer */
 };
 
 struct message {
-    uint8_t what; /* enum what */
-    uint8_t says; /* REPORT: enum bal_report. PRESENT: enum bal_standing. ANSWER: is it wrong? */
+    uint8_t type;   /* enum message_type */
+    uint8_t detail; /* REPORT: enum bal_report. HEARTBEAT: enum bal_server_status. RESPONSE: is it wrong?
+                     * BACKLOG: to this server alone? */
     uint32_t dispatcher, server;
     union {
         uint32_t job;
         uint32_t other;
     };
     union {
-        uint32_t version;
-        uint32_t promised; /* PRESENT: if it is idle, to another dispatcher */
+        uint32_t version;           /* BACKLOG: its number, to know which is the last */
+        uint32_t offered_elsewhere; /* HEARTBEAT: if it is idle, to another dispatcher */
         uint32_t next_free;
     };
-    struct bal_reply load; /* PRESENT, REPLY, and reports of the load */
+    struct bal_reply load; /* HEARTBEAT, REPLY, and reports of the load */
 };
 
-/* What a job has asked, and what came back. */
+/* The probes of a job, and the replies. */
 struct inquiry {
     uint32_t job;
     uint32_t version; /* one more each time it is used: late replies are void */
     uint32_t asked, answered;
-    uint32_t *server; /* those asked, the answered ones first */
+    uint32_t *server; /* the servers probed, those that have replied first */
     struct bal_reply *reply;
     uint32_t next; /* free one */
 };
@@ -91,34 +99,61 @@ struct list {
 
 struct network;
 
+/* An observer of the events of a run, as the playground uses it. It changes nothing. */
+struct network_observer {
+    void *context;
+    void (*routes)(void *context, uint32_t job);                    /* the policy is about to route it */
+    void (*sends)(void *context, const struct message *message);    /* it is on its way, and may get lost */
+    void (*delivers)(void *context, const struct message *message); /* it has arrived, not yet processed */
+};
+
+/* What a dispatcher that may hold jobs has seen of a server. */
+struct seen {
+    double asked_until;    /* until then the answer to a backlog message is waited for; 0: none is open */
+    double declined_until; /* for so long the server is not to offer slots, at its wish */
+    bool token;
+    bool busy;  /* by its last load report */
+    bool rests; /* it is off or in set-up */
+};
+
+/* What a server knows of a dispatcher that may hold jobs. */
+struct claimant {
+    struct bal_claim claim;
+    uint32_t sequence; /* of its last message */
+};
+
 struct dispatcher {
     struct network *net;
     void *state;
     struct bal_fleet fleet;
     struct bal_rng rng;
     uint32_t *own;
-    struct ranking ranking;      /* WEIGHED */
-    struct bal_by_length by_own; /* INDEXED */
-    uint32_t *length, *urgent;   /* what replies have said, where messages take time */
-    double *heard;               /* of each server; kept where there are heartbeats */
+    struct ranking ranking;            /* WEIGHT_INDEX */
+    struct bal_length_index own_index; /* LENGTH_INDEX */
+    uint32_t *length, *urgent;         /* the contents of replies, where messages take time */
+    double *heard;                     /* of each server; kept where there are heartbeats */
     uint8_t *said; /* its last report, for when it is open again; kept where servers may be closed */
-    struct bal_set *open;
-    struct bal_quarantine *quarantine;
-    double looks_at;     /* when the next AGAIN is due; INFINITY: none is */
+    struct bal_set *eligible;
+    struct bal_ejection *ejection;
+    double looks_at;     /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
     struct list held[2]; /* by rank */
-    bool hungry;         /* as the servers were told */
+    /* Where jobs may be held and there are other dispatchers: */
+    struct seen *seen; /* NULL: not so */
+    struct bal_backlog backlog;
+    uint32_t sequence; /* of the last BACKLOG */
 };
 
 enum power { ON, OFF, SETUP, DOWN };
 
-struct station {
+struct net_server {
     struct list waiting[2]; /* by lane; an interrupted job is first */
     uint32_t running;
     uint32_t *in_slot; /* jobs in service */
     enum power power;
-    uint32_t timer;  /* version of its TIMER */
-    uint32_t holder; /* the dispatcher that it told last that it is idle; NOBODY: none knows */
-    struct pace pace;
+    uint32_t timer;      /* version of its POWER_TIMER */
+    uint32_t holder;     /* the dispatcher to which it last reported that it is idle; NO_INDEX: none */
+    uint32_t backlogged; /* dispatchers that hold jobs, by their last message */
+    struct latency_ewma latency_ewma;
     double per_speed;
     bool fails_fast;
 };
@@ -130,13 +165,14 @@ struct network {
     const struct bal_policy_spec *spec;
     unsigned flags; /* of the policy */
     double now;
+    bool discards;   /* servers that are off do so with jobs that reach them */
     bool takes_time; /* messages may be late or lost, so that probes must be waited for */
     double timeout, sink_time;
     struct bal_arrival_source arrivals;
     struct bal_rng sizes, wires, churn, stealing;
     double spare_size; /* of a job that was refused: the next one gets it; NaN: none */
-    struct bal_law standby, setup;
-    /* RECORDED */
+    struct bal_dist standby, setup;
+    /* TRACE_JOBS */
     struct bal_trace_cursor *cursor;
     struct bal_trace_job recorded;
     int64_t first;
@@ -145,9 +181,9 @@ struct network {
 
     uint32_t dispatchers;
     struct dispatcher *dispatcher;
-    struct station *station;
-    uint32_t *slots;        /* all in_slot rows */
-    struct bal_set *hungry; /* dispatchers, as servers know them */
+    struct net_server *net_server;
+    uint32_t *slots;           /* all in_slot rows */
+    struct claimant *claimant; /* each dispatcher at each server, by server; NULL: jobs are not held so */
 
     struct job *job;
     uint32_t jobs, free_job;
@@ -156,33 +192,46 @@ struct network {
 
     struct message *message; /* those that are to be delivered at a time of their own */
     uint32_t messages, free_message;
-    struct bal_agenda agenda; /* of these */
-    struct message *fifo;     /* those that take no time, a ring */
+    struct bal_event_list events; /* of these */
+    struct message *fifo;         /* those that take no time, a ring */
     uint32_t fifo_first, in_fifo, fifo_room;
     uint64_t alive;     /* jobs in the system */
     uint64_t delivered; /* messages that took time */
     bool no_memory;
+    double arrives;                          /* when the next job comes */
+    const struct network_observer *observer; /* NULL: no observer */
 };
+
+/* ---- network.c: a run, step by step ---- */
+
+/* A run that stands at time 0. Model, policy and run must stay where they are. */
+enum bal_code bal_network_open(const struct bal_model *model, const struct bal_policy_spec *policy,
+                               const struct bal_run *run, struct network **net, struct bal_error *err);
+/* The next event, and all that follows from it at once. Other than BAL_OK: the run is over. */
+enum bal_code bal_network_step(struct network *net);
+/* Frees it. code: what the last step returned; if the run is over, handles it as bal_system_end does. */
+enum bal_code bal_network_close(struct network *net, enum bal_code code, struct bal_trial *trial,
+                                struct bal_error *err);
 
 /* ---- network.c: jobs and messages ---- */
 
-uint32_t bal_network_new_job(struct network *net); /* NOBODY: no memory */
+uint32_t bal_network_new_job(struct network *net); /* NO_INDEX: no memory */
 void bal_network_free_job(struct network *net, uint32_t job);
 void bal_list_push(struct network *net, struct list *list, uint32_t job);
 void bal_list_push_first(struct network *net, struct list *list, uint32_t job);
 void bal_list_remove(struct network *net, struct list *list, uint32_t job);
 
-uint32_t bal_network_more_messages(struct network *net); /* a new one; NOBODY: no memory */
-void bal_network_now(struct network *net, struct message message);
+uint32_t bal_network_grow_messages(struct network *net); /* a new one; NO_INDEX: no memory */
+void bal_network_deliver_now(struct network *net, struct message message);
 
 /* To be delivered then. Inline, as are those below, so that a message is written where it will be read. */
-static inline void network_at(struct network *net, double time, struct message message) {
+static inline void network_schedule(struct network *net, double time, struct message message) {
     uint32_t index = net->free_message;
-    if (__builtin_expect(index == NOBODY, 0))
-        index = bal_network_more_messages(net);
+    if (__builtin_expect(index == NO_INDEX, 0))
+        index = bal_network_grow_messages(net);
     else
         net->free_message = net->message[index].next_free;
-    if (__builtin_expect(index == NOBODY || !bal_agenda_add(&net->agenda, time, index), 0)) {
+    if (__builtin_expect(index == NO_INDEX || !bal_event_list_add(&net->events, time, index), 0)) {
         net->no_memory = true;
         return;
     }
@@ -190,59 +239,100 @@ static inline void network_at(struct network *net, double time, struct message m
 }
 
 /* Sends a message on a connection: it takes its time. */
-static inline void network_send_safely(struct network *net, struct message message) {
+static inline void network_send_reliable(struct network *net, struct message message) {
+    if (__builtin_expect(net->observer != NULL, 0))
+        net->observer->sends(net->observer->context, &message);
     if (net->wire->delay.mean > 0)
-        network_at(net, net->now + bal_law_sample(&net->wire->delay, &net->wires), message);
+        network_schedule(net, net->now + bal_dist_sample(&net->wire->delay, &net->wires), message);
     else
-        bal_network_now(net, message);
+        bal_network_deliver_now(net, message);
 }
 
 /* A datagram, which may be lost. */
 static inline void network_send(struct network *net, struct message message) {
     if (net->wire->loss > 0 && bal_rng_uniform(&net->wires) < net->wire->loss)
         return;
-    network_send_safely(net, message);
+    network_send_reliable(net, message);
 }
 
 /* A job is in the system but at no server, or ceases to be so. */
-static inline void network_afloat(struct network *net) {
+static inline void transit_begin(struct network *net) {
     tally_up(&net->system.tally, net->now, LEVELS - 1);
 }
-static inline void network_ashore(struct network *net) {
+static inline void transit_end(struct network *net) {
     tally_down(&net->system.tally, net->now, LEVELS - 1);
 }
 
-/* ---- dispatcher.c ---- */
+/* ---- network_dispatcher.c ---- */
 
-enum bal_code bal_dispatchers_init(struct network *net, const struct bal_setting *setting);
-void bal_dispatchers_fini(struct network *net);
+enum bal_code bal_net_dispatchers_init(struct network *net, const struct bal_policy_context *setting);
+void bal_net_dispatchers_fini(struct network *net);
 /* A job that is at a server from the start is its dispatcher's. */
-void bal_dispatcher_own(struct network *net, uint32_t job);
+void bal_net_dispatcher_count_own(struct network *net, uint32_t job);
 /* A new job, or one that has failed elsewhere: where does it go? */
-void bal_dispatcher_take(struct network *net, uint32_t job);
-void bal_dispatcher_told(struct network *net, const struct message *message);   /* REPORT, PRESENT, REPLY */
-void bal_dispatcher_answer(struct network *net, const struct message *message); /* ANSWER, FAILURE, LOST */
-void bal_dispatcher_timeout(struct network *net, const struct message *message);
-void bal_dispatcher_look(struct network *net, uint32_t dispatcher);   /* which servers are open now */
-void bal_dispatcher_hunger(struct network *net, uint32_t dispatcher); /* what it holds, said again */
+void bal_net_dispatcher_receive_job(struct network *net, uint32_t job);
+void bal_net_dispatcher_receive_report(struct network *net, const struct message *message);   /* REPORT,
+                                                                                                 HEARTBEAT,
+                                                                                                 REPLY */
+void bal_net_dispatcher_receive_response(struct network *net, const struct message *message); /* RESPONSE,
+                                                                                                 FAILURE, LOST
+                                                                                               */
+void bal_net_dispatcher_probe_timeout(struct network *net, const struct message *message);
+void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher); /* which servers are open
+                                                                                      now */
+static inline uint32_t net_dispatcher_held(const struct dispatcher *d) {
+    return d->held[0].count + d->held[1].count;
+}
 
-/* ---- station.c ---- */
+/* ---- network_server.c ---- */
 
-enum bal_code bal_stations_init(struct network *net);
-void bal_stations_fini(struct network *net);
+enum bal_code bal_net_servers_init(struct network *net);
+void bal_net_servers_fini(struct network *net);
 /* Standby and set-up times of those that begin so. */
-void bal_stations_first_timers(struct network *net);
+void bal_net_servers_start_timers(struct network *net);
 /* A job that is there from the start. */
-void bal_station_begin(struct network *net, uint32_t server, uint32_t job);
-void bal_station_told(struct network *net, const struct message *message); /* JOB, PROBE, WAKE, MOVE, STEAL */
-void bal_station_complete(struct network *net, const struct message *message);
-void bal_station_timer(struct network *net, const struct message *message);
-void bal_station_beat(struct network *net, uint32_t server);
-void bal_station_churn(struct network *net, uint32_t server);
-/* A dispatcher has said that it holds so many jobs: idle servers whose token lies elsewhere answer. */
-void bal_stations_feed(struct network *net, uint32_t dispatcher, uint32_t held);
-/* An idle server says so again, at its rate. */
-void bal_station_still_idle(struct network *net, uint32_t server);
-bool bal_station_is_idle(const struct network *net, uint32_t server);
+void bal_net_server_add_initial_job(struct network *net, uint32_t server, uint32_t job);
+void bal_net_server_receive(struct network *net, const struct message *message); /* JOB, PROBE, WAKE, ABORT,
+                                                                               MOVE, STEAL_REQUEST */
+void bal_net_server_complete(struct network *net, const struct message *message);
+void bal_net_server_power_timer(struct network *net, const struct message *message);
+void bal_net_server_heartbeat_timer(struct network *net, uint32_t server);
+void bal_net_server_fail_or_repair(struct network *net, uint32_t server);
+/* A report to one dispatcher; and the present state, as in a heartbeat. */
+void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
+                                uint32_t dispatcher);
+void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher);
+/* An idle server reports again that it is idle, at its rate. */
+void bal_net_server_report_still_idle(struct network *net, uint32_t server);
+bool bal_net_server_is_idle(const struct network *net, uint32_t server);
+
+/* ---- network_backlog.c: of no effect unless several dispatchers may hold jobs ---- */
+
+enum bal_code bal_network_backlog_init(struct network *net);
+/* Jobs are held, or no longer held, or an answer has come: sends backlog messages to single servers, or to
+ * all. */
+void bal_network_backlog_update(struct network *net, uint32_t dispatcher);
+void bal_network_backlog_timer(struct network *net, uint32_t dispatcher); /* BACKLOG_TIMER */
+void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher,
+                                         uint32_t server); /* SLOT_REQUEST_TIMEOUT
+                                                            */
+/* A message of a server has come, maybe of a closed one; a server has been closed; it is open again. */
+void bal_network_backlog_server_reported(struct network *net, const struct message *message);
+void bal_network_backlog_return_slot(struct network *net, struct dispatcher *d, uint32_t server);
+void bal_network_backlog_server_ineligible(struct network *net, struct dispatcher *d, uint32_t server);
+void bal_network_backlog_server_eligible(struct network *net, struct dispatcher *d, uint32_t server);
+/* At servers: */
+void bal_network_backlog_receive(struct network *net, const struct message *message); /* BACKLOG */
+void bal_network_backlog_resume(struct network *net, const struct message *message);  /* RESUME */
+/* A dispatcher with a backlog; NO_INDEX: none is known to be. */
+uint32_t bal_network_backlog_draw_dispatcher(struct network *net, uint32_t server);
+/* This dispatcher or, if it is barred, another one, unless almost all are barred. */
+uint32_t bal_network_backlog_redraw_dispatcher(struct network *net, uint32_t server, uint32_t dispatcher);
+/* A free slot has been offered; a job has come from there; the server has failed. */
+void bal_network_backlog_slot_offered(struct network *net, uint32_t server, uint32_t dispatcher);
+void bal_network_backlog_slot_used(struct network *net, uint32_t server, uint32_t dispatcher);
+void bal_network_backlog_clear_claims(struct network *net, uint32_t server);
+/* A slot that was reserved may now be free for a dispatcher with a backlog. */
+void bal_network_backlog_offer_slot(struct network *net, uint32_t server);
 
 #endif

@@ -1,10 +1,11 @@
+/* Jobs that give up: adding and removing those that wait. */
 #include "engine/patience.h"
 
 #include "ballast/random.h"
 
-void bal_patience_init(struct patience *patience, const struct bal_law *law, uint64_t seed,
+void bal_patience_init(struct patience *patience, const struct bal_dist *dist, uint64_t seed,
                        uint64_t replication) {
-    *patience = (struct patience){.law = law, .free = PATIENCE_NOBODY};
+    *patience = (struct patience){.dist = dist, .free = PATIENCE_NONE};
     bal_rng_init(&patience->rng, seed, replication, BAL_STREAM_PATIENCE);
 }
 
@@ -15,7 +16,7 @@ void bal_patience_fini(struct patience *patience) {
 }
 
 /* Twice as many numbers; those that are new are free. */
-static bool grow(struct patience *patience) {
+static bool grow_waiters(struct patience *patience) {
     const uint32_t before = patience->room, room = before ? 2 * before : 64;
     struct waiter *waiter = realloc(patience->waiter, room * sizeof *waiter);
     if (waiter)
@@ -31,8 +32,8 @@ static bool grow(struct patience *patience) {
 }
 
 uint32_t bal_patience_wait(struct patience *patience, double until, uint32_t where, bool high) {
-    if (patience->free == PATIENCE_NOBODY && !grow(patience))
-        return PATIENCE_NOBODY;
+    if (patience->free == PATIENCE_NONE && !grow_waiters(patience))
+        return PATIENCE_NONE;
     const uint32_t number = patience->free;
     struct waiter *waiter = &patience->waiter[number];
     patience->free = waiter->next;

@@ -1,19 +1,19 @@
 /* Jobs that give up: each that waits has a time at which it leaves unless its service has begun.
  *
- * Whoever waits has a number. When its time has come it is gone, but its place in a queue stays until that
- * comes to the front: a queue drops those that are gone when it looks for the next one. */
+ * Each job that waits has a number. When its time has come it leaves, but its entry stays in the queue until
+ * it reaches the front: a queue drops such entries when it looks for the next job. */
 #ifndef ENGINE_PATIENCE_H
 #define ENGINE_PATIENCE_H
 
-#include "ballast/law.h"
+#include "ballast/dist.h"
 #include "base/heap.h"
 
 #include <math.h>
 
-#define PATIENCE_NOBODY UINT32_MAX
+#define PATIENCE_NONE UINT32_MAX
 
 struct patience {
-    const struct bal_law *law;
+    const struct bal_dist *dist;
     struct bal_rng rng;
     struct bal_heap waiting; /* when each of them leaves */
     struct waiter {
@@ -25,26 +25,26 @@ struct patience {
     uint32_t room, free;
 };
 
-/* law: of the time that jobs wait; it must outlive the rest. */
-void bal_patience_init(struct patience *patience, const struct bal_law *law, uint64_t seed,
+/* law: the distribution of the time that jobs wait; it must outlive this struct. */
+void bal_patience_init(struct patience *patience, const struct bal_dist *dist, uint64_t seed,
                        uint64_t replication);
 void bal_patience_fini(struct patience *patience);
 
 /* How long the next job is going to wait. Drawn for every job that comes, whether it waits or not, so that
  * all policies see the same. */
 static inline double patience_draw(struct patience *patience) {
-    return bal_law_sample(patience->law, &patience->rng);
+    return bal_dist_sample(patience->dist, &patience->rng);
 }
 
-/* A job begins to wait; returns its number, or PATIENCE_NOBODY when there is no memory. */
+/* A job begins to wait; returns its number, or PATIENCE_NONE when there is no memory. */
 uint32_t bal_patience_wait(struct patience *patience, double until, uint32_t where, bool high);
 
-/* When the next of them leaves; INFINITY: nobody waits. */
+/* When the next of them leaves; INFINITY: no job waits. */
 static inline double patience_next(const struct patience *patience) {
     return patience->waiting.count > 0 ? patience->waiting.slot[0].time : INFINITY;
 }
 
-/* The next of them leaves. Returns who it was. */
+/* The next of them leaves. Returns its entry. */
 static inline const struct waiter *patience_leave(struct patience *patience) {
     const uint32_t number = patience->waiting.slot[0].id;
     bal_heap_remove(&patience->waiting, number);

@@ -1,5 +1,5 @@
-/* The pooled engine: one common queue, first come, first served, before equal servers that may switch off
- * (rules in policy/pooled.c).
+/* The pooled engine: one common queue, first come, first served, in front of equal servers that may switch
+ * off (rules in policy/pooled.c).
  *
  * Jobs get their sizes when they arrive, from the same streams as in the event engine, so that a common queue
  * and a dispatch policy are compared on the same jobs. Completions wait in one heap, ends of standby and of
@@ -8,9 +8,9 @@
  * servers with a free slot takes a job, or which set-up is cancelled, does not matter while those times are
  * exponential and a server has one slot; it is drawn uniformly.
  *
- * Where a rule says how many servers are on (windowed.h), set-ups are started and cancelled, and servers that
- * stand by switched off, when it says so. If that is not enough, those that complete a job take no more from
- * then on (they leave), and switch off when they have none; a rule that thinks better of it takes them back.
+ * Where a rule decides how many servers are on (window_autoscaler.h), it starts and cancels set-ups and
+ * switches off idle servers. If that is not enough, servers that complete a job take no more (they leave),
+ * and switch off when they have none; if the rule later wants more servers, they take jobs again.
  *
  * Recorded jobs come when they came and take what they took; the run ends when the last of them has left. */
 #include "ballast/set.h"
@@ -20,7 +20,7 @@
 #include "engine/patience.h"
 #include "engine/queues.h"
 #include "engine/watch.h"
-#include "engine/windowed.h"
+#include "engine/window_autoscaler.h"
 
 #include <assert.h>
 #include <math.h>
@@ -32,7 +32,7 @@ enum {
     SIZE,
     NUMBER,
     WORDS
-}; /* the words of a job that waits; NUMBER among those that may give up */
+}; /* the words of a job that waits; NUMBER among those that may give up, and above 32 bits its kind */
 
 /* Jobs that wait are in the queue, but at no server: they are counted beyond the levels that are shown. */
 enum { WAITING = LEVELS - 1 };
@@ -41,10 +41,10 @@ struct pooled {
     uint32_t servers, slots; /* of each server */
     double per_speed;        /* 1 / speed of the servers */
     bool powered;            /* servers switch off */
-    const struct bal_law *size;
+    const struct bal_dist *size;
     const struct bal_curve *curve;
     double per_most;
-    struct bal_law standby_law, setup_law;
+    struct bal_dist standby_law, setup_law;
     struct bal_arrival_source arrivals;
     struct bal_rng sizes, thinning, choices, power;
     struct bal_queues waiting; /* a single one */
@@ -54,12 +54,13 @@ struct pooled {
     struct bal_heap completions, timers;
     struct bal_set *standby, *setup, *off;
     struct bal_set *open;    /* servers with some jobs and a free slot, ... */
-    struct bal_set *leaving; /* ... and those, whatever they have, that take no more */
+    struct bal_set *leaving; /* ... and those that take no more jobs */
     uint32_t *jobs;          /* of each server */
     uint32_t *vacant;        /* slots of each server; those behind its jobs are free */
-    double *arrival;         /* of the job in service in each slot */
-    bool ruled;              /* how many servers are on is said by the rule */
-    struct windowed rule;
+    double *arrival;         /* of the job in service in each slot ... */
+    uint8_t *kind;           /* ... and its kind */
+    bool ruled;              /* the rule decides how many servers are on */
+    struct window_autoscaler rule;
     struct bal_trace_cursor *cursor; /* NULL: jobs are drawn */
     struct bal_trace_job recorded;   /* the next job; of size 0: there is none */
     int64_t first;                   /* time of the first */
@@ -70,20 +71,21 @@ struct pooled {
     struct bal_error *err;
 };
 
-static uint32_t waiting(const struct pooled *p) {
+static uint32_t count_waiting(const struct pooled *p) {
     return p->wait;
 }
 
 /* ---- power ---- */
 
-static void stand_by(struct pooled *p, double now, uint32_t server) {
+static void enter_standby(struct pooled *p, double now, uint32_t server) {
     bal_set_insert(p->standby, server);
     tally_power_up(&p->tally, now, POWER_STANDBY);
     if (p->powered && isfinite(p->standby_law.mean))
-        bal_heap_insert(&p->timers, server, now + bal_law_sample(&p->standby_law, &p->power));
+        bal_heap_insert(&p->timers, server, now + bal_dist_sample(&p->standby_law, &p->power));
 }
 
-static void leave(struct pooled *p, double now, struct bal_set *set, uint32_t server, unsigned state) {
+static void leave_power_state(struct pooled *p, double now, struct bal_set *set, uint32_t server,
+                              unsigned state) {
     bal_set_remove(set, server);
     tally_power_down(&p->tally, now, state);
     if (p->timers.place[server] != BAL_HEAP_ABSENT)
@@ -100,18 +102,18 @@ static void start_setup(struct pooled *p, double now) {
     bal_set_remove(p->off, server);
     bal_set_insert(p->setup, server);
     tally_power_change(&p->tally, now, POWER_OFF, POWER_SETUP);
-    bal_heap_insert(&p->timers, server, now + bal_law_sample(&p->setup_law, &p->power));
+    bal_heap_insert(&p->timers, server, now + bal_dist_sample(&p->setup_law, &p->power));
 }
 
 /* Servers that the jobs which wait can fill, the last one perhaps in part. */
 static uint32_t wanted_by_waiting(const struct pooled *p) {
-    return waiting(p) / p->slots + (waiting(p) % p->slots > 0);
+    return count_waiting(p) / p->slots + (count_waiting(p) % p->slots > 0);
 }
 
 static void cancel_excess(struct pooled *p, double now) {
     while (p->setup->count > wanted_by_waiting(p)) {
         const uint32_t server = bal_set_uniform(p->setup, &p->choices);
-        leave(p, now, p->setup, server, POWER_SETUP);
+        leave_power_state(p, now, p->setup, server, POWER_SETUP);
         switch_off(p, now, server);
     }
 }
@@ -125,25 +127,25 @@ static uint32_t count_busy(const struct pooled *p) {
     return p->servers - p->off->count - p->setup->count - p->standby->count;
 }
 
-static void take_waiting(struct pooled *p, double now, uint32_t server);
+static void serve_waiting(struct pooled *p, double now, uint32_t server);
 
 /* As many on as the rule wants, but for busy ones, which go when they have done their jobs. */
-static void follow_rule(struct pooled *p, double now) {
+static void apply_autoscaler(struct pooled *p, double now) {
     while (count_on(p) > p->rule.wanted && p->setup->count > 0) {
         const uint32_t server = bal_set_uniform(p->setup, &p->choices);
-        leave(p, now, p->setup, server, POWER_SETUP);
+        leave_power_state(p, now, p->setup, server, POWER_SETUP);
         switch_off(p, now, server);
     }
     while (count_on(p) > p->rule.wanted && p->standby->count > 0) {
         const uint32_t server = bal_set_uniform(p->standby, &p->choices);
-        leave(p, now, p->standby, server, POWER_STANDBY);
+        leave_power_state(p, now, p->standby, server, POWER_STANDBY);
         switch_off(p, now, server);
     }
     while (count_on(p) < p->rule.wanted && p->leaving->count > 0) {
         const uint32_t server = bal_set_uniform(p->leaving, &p->choices);
         bal_set_remove(p->leaving, server);
         bal_set_insert(p->open, server);
-        take_waiting(p, now, server);
+        serve_waiting(p, now, server);
     }
     while (count_on(p) < p->rule.wanted)
         start_setup(p, now);
@@ -152,10 +154,12 @@ static void follow_rule(struct pooled *p, double now) {
 /* ---- jobs ---- */
 
 /* A server that is on, in no set unless in that of the open ones, has a free slot. */
-static void serve(struct pooled *p, double now, uint32_t server, double arrival, double size) {
+static void start_service(struct pooled *p, double now, uint32_t server, double arrival, double size,
+                          uint8_t kind) {
     const size_t first = (size_t)server * p->slots;
     const uint32_t slot = p->vacant[first + p->jobs[server]++];
     p->arrival[slot] = arrival;
+    p->kind[slot] = kind;
     tally_up(&p->tally, now, p->jobs[server]);
     if (p->slots > 1)
         tally_work_up(&p->tally, now);
@@ -172,43 +176,44 @@ static uint32_t draw_free(struct pooled *p, double now) {
     if (i >= p->standby->count)
         return p->open->slot[i - p->standby->count];
     const uint32_t server = p->standby->slot[i];
-    leave(p, now, p->standby, server, POWER_STANDBY);
+    leave_power_state(p, now, p->standby, server, POWER_STANDBY);
     return server;
 }
 
-/* A job has come that nobody can serve yet. */
+/* A job has come that no server can serve yet. */
 static void ask_for_server(struct pooled *p, double now) {
     if (!p->ruled && p->off->count > 0 && p->setup->count < wanted_by_waiting(p))
         start_setup(p, now);
     if (!p->ruled || p->rule.wanted > 0)
         return;
     p->rule.wanted = 1;
-    follow_rule(p, now);
+    apply_autoscaler(p, now);
 }
 
-static enum bal_code arrive(struct pooled *p, double now) {
+static enum bal_code handle_arrival(struct pooled *p, double now) {
     if (p->curve->kind != BAL_CURVE_CONSTANT && p->arrivals.first &&
         bal_rng_uniform(&p->thinning) >= bal_curve_at(p->curve, now) * p->per_most) {
         bal_arrival_source_drop(&p->arrivals); /* a batch is real as a whole */
         return BAL_OK;
     }
-    const double size = p->cursor ? (double)p->recorded.size * 1e-9 : bal_law_sample(p->size, &p->sizes);
+    const double size = p->cursor ? (double)p->recorded.size * 1e-9 : bal_dist_sample(p->size, &p->sizes);
     const double endures = p->patient ? patience_draw(&p->patience) : INFINITY;
     if (p->ruled)
-        windowed_count(&p->rule, now, 1);
+        window_autoscaler_count(&p->rule, now, 1);
     if (p->standby->count + p->open->count > 0) {
-        serve(p, now, draw_free(p, now), now, size);
+        start_service(p, now, draw_free(p, now), now, size, p->recorded.kind);
         tally_join(&p->tally, 1);
         return BAL_OK;
     }
-    union bal_word *item = bal_queues_push(&p->waiting, 0, WORDS);
+    union bal_claim_word *item = bal_queues_push(&p->waiting, 0, WORDS);
     if (!item)
         return BAL_E_MEMORY;
     item[ARRIVAL].real = now;
     item[SIZE].real = size;
     item[NUMBER].bits = p->patient ? bal_patience_wait(&p->patience, now + endures, 0, false) : 0;
-    if (item[NUMBER].bits == PATIENCE_NOBODY)
+    if (item[NUMBER].bits == PATIENCE_NONE)
         return BAL_E_MEMORY;
+    item[NUMBER].bits |= (uint64_t)p->recorded.kind << 32;
     p->wait++;
     tally_up(&p->tally, now, WAITING);
     ask_for_server(p, now);
@@ -216,9 +221,9 @@ static enum bal_code arrive(struct pooled *p, double now) {
 }
 
 /* The first job that has not given up; those before it are dropped. */
-static const union bal_word *first_waiting(struct pooled *p) {
+static const union bal_claim_word *first_waiting(struct pooled *p) {
     for (;;) {
-        const union bal_word *head = bal_queues_front(&p->waiting, 0, WORDS);
+        const union bal_claim_word *head = bal_queues_front(&p->waiting, 0, WORDS);
         const uint32_t number = (uint32_t)head[NUMBER].bits;
         if (!p->patient || !patience_is_gone(&p->patience, number))
             return head;
@@ -227,14 +232,15 @@ static const union bal_word *first_waiting(struct pooled *p) {
     }
 }
 
-/* The job whose time has come leaves; nobody need set up a server for it. */
+/* The job whose time has come leaves; no server needs to be set up for it. */
 static void give_up(struct pooled *p, double now) {
     patience_leave(&p->patience);
     p->wait--;
     tally_down(&p->tally, now, WAITING);
     p->tally.totals.gave_up++;
+    p->tally.all.gave_up++;
     if (p->ruled)
-        windowed_count(&p->rule, now, -1);
+        window_autoscaler_count(&p->rule, now, -1);
     else
         cancel_excess(p, now);
     for (uint32_t gone = p->wait == 0 ? p->waiting.length[0] : 0; gone > 0; gone--) {
@@ -244,27 +250,28 @@ static void give_up(struct pooled *p, double now) {
 }
 
 static void serve_head(struct pooled *p, double now, uint32_t server) {
-    const union bal_word *head = first_waiting(p);
+    const union bal_claim_word *head = first_waiting(p);
     const double arrival = head[ARRIVAL].real, size = head[SIZE].real;
+    const uint8_t kind = (uint8_t)(head[NUMBER].bits >> 32);
     if (p->patient)
         bal_patience_end(&p->patience, (uint32_t)head[NUMBER].bits);
     bal_queues_drop(&p->waiting, 0, WORDS);
     p->wait--;
     tally_down(&p->tally, now, WAITING);
     tally_start(&p->tally, &p->tally.all, now - arrival, true);
-    serve(p, now, server, arrival, size);
+    start_service(p, now, server, arrival, size, kind);
 }
 
 /* A server that is on takes jobs from the head of the queue while it has slots for them. */
-static void take_waiting(struct pooled *p, double now, uint32_t server) {
-    while (waiting(p) > 0 && p->jobs[server] < p->slots)
+static void serve_waiting(struct pooled *p, double now, uint32_t server) {
+    while (count_waiting(p) > 0 && p->jobs[server] < p->slots)
         serve_head(p, now, server);
     if (!p->ruled)
         cancel_excess(p, now);
 }
 
 /* A server has become ready, or has completed a job: it takes more, or stands by; one too many goes. */
-static void take_next(struct pooled *p, double now, uint32_t server) {
+static void reuse_server(struct pooled *p, double now, uint32_t server) {
     const bool leaves = bal_set_contains(p->leaving, server) || (p->ruled && count_on(p) > p->rule.wanted);
     bal_set_remove(p->leaving, server);
     bal_set_remove(p->open, server);
@@ -272,38 +279,40 @@ static void take_next(struct pooled *p, double now, uint32_t server) {
         bal_set_insert(p->leaving, server);
     } else if (leaves) {
         switch_off(p, now, server);
-    } else if (waiting(p) > 0) {
-        take_waiting(p, now, server);
+    } else if (count_waiting(p) > 0) {
+        serve_waiting(p, now, server);
     } else if (p->jobs[server] > 0) {
         bal_set_insert(p->open, server);
     } else {
-        stand_by(p, now, server);
+        enter_standby(p, now, server);
     }
 }
 
-static void complete(struct pooled *p, double now) {
+static void complete_job(struct pooled *p, double now) {
     const uint32_t slot = p->completions.slot[0].id, server = slot / p->slots;
     const double response = now - p->arrival[slot];
     bal_heap_remove(&p->completions, slot);
     tally_complete(&p->tally, &p->tally.all, response);
     if (p->history.to)
         history_complete(&p->history, &p->tally, p->arrival[slot], response);
+    if (p->history.to && p->history.to->kind)
+        history_complete_kind(&p->history, &p->tally, p->kind[slot], response);
     tally_down(&p->tally, now, p->jobs[server]);
     if (p->slots > 1)
         tally_work_down(&p->tally, now);
     p->vacant[(size_t)server * p->slots + --p->jobs[server]] = slot;
     if (p->ruled)
-        windowed_count(&p->rule, now, -1);
-    take_next(p, now, server);
+        window_autoscaler_count(&p->rule, now, -1);
+    reuse_server(p, now, server);
 }
 
 static void run_timer(struct pooled *p, double now) {
     const uint32_t server = p->timers.slot[0].id;
     if (bal_set_contains(p->setup, server)) {
-        leave(p, now, p->setup, server, POWER_SETUP);
-        take_next(p, now, server);
+        leave_power_state(p, now, p->setup, server, POWER_SETUP);
+        reuse_server(p, now, server);
     } else {
-        leave(p, now, p->standby, server, POWER_STANDBY);
+        leave_power_state(p, now, p->standby, server, POWER_STANDBY);
         switch_off(p, now, server);
     }
 }
@@ -323,18 +332,18 @@ static void check_state(const struct pooled *p, double now) {
     const bool as_ruled = count_on(p) >= p->rule.wanted &&
                           (count_on(p) == p->rule.wanted || p->setup->count + p->standby->count == 0);
     const bool powered_well = p->ruled ? as_ruled : !p->powered || p->setup->count == wanted;
-    if (whole && (waiting(p) == 0 || p->standby->count + p->open->count == 0) && powered_well)
+    if (whole && (count_waiting(p) == 0 || p->standby->count + p->open->count == 0) && powered_well)
         return;
     fprintf(stderr,
             "ballast: internal error: a common queue of %u jobs with %u servers standing by, %u in set-up, "
             "%u off of %u "
             "without work (seed %llu, replication %llu, simulation time %.17g)\n",
-            waiting(p), p->standby->count, p->setup->count, p->off->count, idle,
+            count_waiting(p), p->standby->count, p->setup->count, p->off->count, idle,
             (unsigned long long)p->run->seed, (unsigned long long)p->run->replication, now);
     abort();
 }
 
-static enum bal_code advance(struct pooled *p, double now) {
+static enum bal_code advance_time(struct pooled *p, double now) {
     check_state(p, now);
     while (now >= p->tally.slice_end && p->tally.slice < p->tally.slices) {
         if (!bal_tally_close_slice(&p->tally, 0))
@@ -366,11 +375,11 @@ static enum bal_code next_arrival(struct pooled *p, double now, double *next) {
 
 /* When the next thing happens that servers, jobs or the rule do by themselves. */
 static double next_change(const struct pooled *p) {
-    const double servers = fmin(first_of(&p->timers), p->ruled ? windowed_next(&p->rule) : INFINITY);
+    const double servers = fmin(first_of(&p->timers), p->ruled ? window_autoscaler_next(&p->rule) : INFINITY);
     return p->patient ? fmin(servers, patience_next(&p->patience)) : servers;
 }
 
-static void change(struct pooled *p, double now) {
+static void handle_change(struct pooled *p, double now) {
     if (now == first_of(&p->timers)) {
         run_timer(p, now);
         return;
@@ -379,21 +388,21 @@ static void change(struct pooled *p, double now) {
         give_up(p, now);
         return;
     }
-    bal_windowed_decide(&p->rule, count_on(p) - p->setup->count);
-    follow_rule(p, now);
+    bal_window_autoscaler_decide(&p->rule, count_on(p) - p->setup->count);
+    apply_autoscaler(p, now);
 }
 
 /* The last recorded job has left. Servers switch off until the end of the run. */
-static enum bal_code drained(struct pooled *p, double last) {
+static enum bal_code finish_drained(struct pooled *p, double last) {
     const double end = fmax(last, p->run->time);
     enum bal_code code = BAL_OK;
     for (double now; !code && (now = next_change(p)) < end;) {
-        code = now >= next_stop(p) ? advance(p, now) : BAL_OK;
+        code = now >= next_stop(p) ? advance_time(p, now) : BAL_OK;
         if (!code)
-            change(p, now);
+            handle_change(p, now);
     }
     if (!code)
-        code = advance(p, end);
+        code = advance_time(p, end);
     if (code)
         return code;
     bal_history_advance(&p->history, &p->tally, p->servers, INFINITY);
@@ -406,19 +415,19 @@ static enum bal_code run_all(struct pooled *p) {
     while (!code) {
         const double completes = first_of(&p->completions);
         const double now = fmin(arrives, fmin(completes, next_change(p)));
-        if (p->cursor && arrives == INFINITY && completes == INFINITY && waiting(p) == 0)
-            return drained(p, before);
-        if (__builtin_expect(now >= next_stop(p), 0) && (code = advance(p, now)))
+        if (p->cursor && arrives == INFINITY && completes == INFINITY && count_waiting(p) == 0)
+            return finish_drained(p, before);
+        if (__builtin_expect(now >= next_stop(p), 0) && (code = advance_time(p, now)))
             return code;
         before = now;
         if (now == arrives) {
-            code = arrive(p, now);
+            code = handle_arrival(p, now);
             if (!code)
                 code = next_arrival(p, now, &arrives);
         } else if (now == completes) {
-            complete(p, now);
+            complete_job(p, now);
         } else {
-            change(p, now);
+            handle_change(p, now);
         }
     }
     return code;
@@ -426,18 +435,18 @@ static enum bal_code run_all(struct pooled *p) {
 
 /* ---- setting up ---- */
 
-/* Exponential at the rate of the policy (per mean service time), unless the model has a law of its own;
- * without either it takes for ever. */
-static struct bal_law timer_law(const struct bal_law *own, double rate, double unit) {
+/* Exponential at the rate of the policy (per mean service time), unless the model has a distribution of its
+ * own; without either it takes for ever. */
+static struct bal_dist timer_dist(const struct bal_dist *own, double rate, double unit) {
     if (own->mean > 0)
         return *own;
-    struct bal_law law;
-    bal_law_parse("exp", &law, NULL);
+    struct bal_dist dist;
+    bal_dist_parse("exp", &dist, NULL);
     if (rate > 0)
-        bal_law_scale(&law, unit / rate);
+        bal_dist_scale(&dist, unit / rate);
     else
-        law.mean = INFINITY;
-    return law;
+        dist.mean = INFINITY;
+    return dist;
 }
 
 static void set_up_power(struct pooled *p, const struct bal_model *model,
@@ -449,28 +458,28 @@ static void set_up_power(struct pooled *p, const struct bal_model *model,
         return;
     const struct bal_power power = policy->policy->power(policy->value);
     const double unit = model->size.mean * p->per_speed;
-    p->standby_law = timer_law(p->ruled ? &(struct bal_law){0} : &model->standby, power.standby_rate, unit);
-    p->setup_law = timer_law(&model->setup, power.setup_rate, unit);
+    p->standby_law = timer_dist(p->ruled ? &(struct bal_dist){0} : &model->standby, power.standby_rate, unit);
+    p->setup_law = timer_dist(&model->setup, power.setup_rate, unit);
 }
 
 /* A set-up that no job waits for is cancelled, so those of the start are off. */
-static void begin(struct pooled *p, const struct bal_start *start) {
+static void set_initial_state(struct pooled *p, const struct bal_start *start) {
     const double most = p->servers;
     const uint32_t busy = (uint32_t)lrint(start->busy * most);
     const uint32_t on = (uint32_t)lrint((start->busy + start->setup + start->off) * most);
     for (uint32_t server = 0; server < p->servers; server++) {
         if (server < busy) {
-            serve(p, 0, server, 0, bal_law_sample(p->size, &p->sizes));
+            start_service(p, 0, server, 0, bal_dist_sample(p->size, &p->sizes), 0);
             tally_join(&p->tally, 1);
         } else if (p->powered && server < on) {
             switch_off(p, 0, server);
         } else {
-            stand_by(p, 0, server);
+            enter_standby(p, 0, server);
         }
     }
 }
 
-static enum bal_code allocate(struct pooled *p) {
+static enum bal_code allocate_sets(struct pooled *p) {
     struct bal_set **const sets[] = {&p->standby, &p->setup, &p->off, &p->open, &p->leaving};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         *sets[i] = malloc(bal_set_size(p->servers));
@@ -482,7 +491,8 @@ static enum bal_code allocate(struct pooled *p) {
     p->jobs = calloc(p->servers, sizeof *p->jobs);
     p->vacant = malloc(slots * sizeof *p->vacant);
     p->arrival = calloc(slots, sizeof *p->arrival);
-    if (!p->jobs || !p->vacant || !p->arrival || bal_queues_init(&p->waiting, 1, WORDS) ||
+    p->kind = calloc(slots, sizeof *p->kind);
+    if (!p->jobs || !p->vacant || !p->arrival || !p->kind || bal_queues_init(&p->waiting, 1, WORDS) ||
         bal_heap_init(&p->completions, slots) || bal_heap_init(&p->timers, p->servers))
         return BAL_E_MEMORY;
     for (uint32_t slot = 0; slot < slots; slot++)
@@ -496,7 +506,7 @@ static enum bal_code set_up_rule(struct pooled *p, const struct bal_policy_spec 
     if (!p->ruled)
         return BAL_OK;
     rule.target *= p->slots; /* it is a part of what a server can take */
-    return bal_windowed_init(&p->rule, &rule, p->servers);
+    return bal_window_autoscaler_init(&p->rule, &rule, p->servers);
 }
 
 static enum bal_code set_up_trace(struct pooled *p) {
@@ -530,7 +540,7 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
     bal_rng_init(&p->power, seed, replication, BAL_STREAM_POWER);
     p->patient = model->patience.mean > 0;
     bal_patience_init(&p->patience, &model->patience, seed, replication);
-    enum bal_code code = allocate(p);
+    enum bal_code code = allocate_sets(p);
     if (!code)
         code = set_up_rule(p, policy);
     if (!code)
@@ -543,14 +553,14 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
     if (code)
         return code;
     set_up_power(p, model, policy);
-    begin(p, &model->start);
+    set_initial_state(p, &model->start);
     return BAL_OK;
 }
 
 static void tear_down(struct pooled *p) {
     bal_tally_fini(&p->tally);
     bal_history_fini(&p->history);
-    bal_windowed_fini(&p->rule);
+    bal_window_autoscaler_fini(&p->rule);
     bal_trace_cursor_free(p->cursor);
     bal_queues_fini(&p->waiting);
     bal_patience_fini(&p->patience);
@@ -564,6 +574,7 @@ static void tear_down(struct pooled *p) {
     free(p->jobs);
     free(p->vacant);
     free(p->arrival);
+    free(p->kind);
 }
 
 enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_policy_spec *policy,
@@ -578,7 +589,7 @@ enum bal_code bal_engine_pooled(const struct bal_model *model, const struct bal_
         goto out;
     code = run_all(p);
     if (code == BAL_E_MEMORY) {
-        bal_fail(err, code, "not enough memory: %u jobs wait in the common queue", waiting(p));
+        bal_fail(err, code, "not enough memory: %u jobs wait in the common queue", count_waiting(p));
     } else if (code == BAL_E_STOPPED && !tally_done(&p->tally)) {
         bal_fail(err, code, "stopped before the end");
     } else if (code == BAL_E_STOPPED) {

@@ -1,3 +1,4 @@
+/* FIFO queues: allocating blocks, and exchanging them for larger or smaller ones. */
 #include "engine/queues.h"
 
 #include <assert.h>
@@ -9,8 +10,8 @@ static unsigned log2_of(uint32_t size) {
 }
 
 /* A block of `size` items, or NULL. */
-static char *take_block(struct bal_queues *queues, uint32_t size) {
-    union bal_word *vacant = queues->vacant[log2_of(size)];
+static char *acquire_block(struct bal_queues *queues, uint32_t size) {
+    union bal_claim_word *vacant = queues->vacant[log2_of(size)];
     if (vacant) {
         queues->vacant[log2_of(size)] = vacant->vacant;
         return (char *)vacant;
@@ -20,8 +21,8 @@ static char *take_block(struct bal_queues *queues, uint32_t size) {
     return block;
 }
 
-static void give_block(struct bal_queues *queues, char *block, uint32_t size) {
-    union bal_word *vacant = (union bal_word *)(void *)block;
+static void release_block(struct bal_queues *queues, char *block, uint32_t size) {
+    union bal_claim_word *vacant = (union bal_claim_word *)(void *)block;
     vacant->vacant = queues->vacant[log2_of(size)];
     queues->vacant[log2_of(size)] = vacant;
 }
@@ -35,8 +36,8 @@ enum bal_code bal_queues_init(struct bal_queues *queues, uint32_t count, uint32_
     *queues = (struct bal_queues){.count = count, .words = words};
     if (count > UINT32_MAX / 4)
         return BAL_E_MEMORY;
-    queues->length = bal_lines_new(count, sizeof *queues->length);
-    queues->rings = bal_lines_new(count, bal_ring_line(words));
+    queues->length = bal_cacheline_alloc(count, sizeof *queues->length);
+    queues->rings = bal_cacheline_alloc(count, bal_ring_line(words));
     if (!queues->length || !queues->rings) {
         bal_queues_fini(queues);
         return BAL_E_MEMORY;
@@ -56,16 +57,16 @@ void bal_queues_fini(struct bal_queues *queues) {
 }
 
 /* Copies the items in order to the start of another block and gives the old one back. */
-static bool exchange(struct bal_queues *queues, uint32_t i, uint32_t size) {
+static bool move_to_block(struct bal_queues *queues, uint32_t i, uint32_t size) {
     struct bal_ring *ring = ring_of(queues, i);
     const uint32_t words = queues->words;
-    char *block = size < BAL_RING_LEAST ? ring->inside : take_block(queues, size);
+    char *block = size < BAL_RING_LEAST ? ring->inside : acquire_block(queues, size);
     if (!block)
         return false;
     for (uint32_t k = 0; k < queues->length[i]; k++)
         memcpy(bal_item_in(block, k, words), bal_queues_at(queues, i, words, k), bal_item_bytes(words));
     if (ring->block != ring->inside)
-        give_block(queues, ring->block, ring->size);
+        release_block(queues, ring->block, ring->size);
     ring->block = block;
     ring->head = 0;
     ring->size = size;
@@ -75,10 +76,10 @@ static bool exchange(struct bal_queues *queues, uint32_t i, uint32_t size) {
 bool bal_queues_grow(struct bal_queues *queues, uint32_t i) {
     const uint32_t size = ring_of(queues, i)->size;
     return size < 1u << BAL_RING_MOST &&
-           exchange(queues, i, size < BAL_RING_LEAST ? BAL_RING_LEAST : 2 * size);
+           move_to_block(queues, i, size < BAL_RING_LEAST ? BAL_RING_LEAST : 2 * size);
 }
 
 void bal_queues_shrink(struct bal_queues *queues, uint32_t i) {
     const uint32_t size = ring_of(queues, i)->size;
-    exchange(queues, i, size > BAL_RING_LEAST ? size / 2 : bal_ring_inside(queues->words));
+    move_to_block(queues, i, size > BAL_RING_LEAST ? size / 2 : bal_ring_inside(queues->words));
 }

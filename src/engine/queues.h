@@ -1,10 +1,10 @@
 /* Many FIFO queues: ring buffers that grow and shrink.
  *
- * A queue has one cache line, or half of one if its items are small, with its head and room for its first
+ * A queue has one cache line, or half of one if its items are small, with its head and space for its first
  * items; one that is longer keeps its items in a block elsewhere. A full block is exchanged for one of twice
- * the size, one that is at most a quarter full for half of it or for the room inside the line, so that memory
- * follows the jobs that are there, not the most that ever were. All operations are O(1) amortised. Lengths
- * lie in one dense array, because that is what dispatch policies look at.
+ * the size, one that is at most a quarter full for half of it or for the space inside the line, so that
+ * memory follows the jobs that are there, not the most that ever were. All operations are O(1) amortised.
+ * Lengths lie in one dense array, because that is what dispatch policies look at.
  *
  * An item is `words` 8-byte words, at most BAL_ITEM_MOST, or BAL_STAMP: half a word, a uint32_t. The
  * functions on the hot path take it as an argument so that a constant is folded in; it must be the one given
@@ -14,38 +14,38 @@
 
 #include "ballast/error.h"
 #include "base/arena.h"
-#include "base/folded.h"
-#include "engine/lines.h"
+#include "base/inline.h"
+#include "engine/cacheline_alloc.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-union bal_word {
+union bal_claim_word {
     double real;
     uint64_t bits;
-    union bal_word *vacant; /* of a free block: the next one */
+    union bal_claim_word *vacant; /* of a free block: the next one */
 };
 
 enum { BAL_STAMP = 0, BAL_ITEM_MOST = 6, BAL_RING_LEAST = 8, BAL_RING_MOST = 27 };
 
 struct bal_ring {
-    char *block;   /* of its items: inside or elsewhere */
-    uint32_t head; /* the place of the front */
-    uint32_t size; /* places: what fits inside, or a power of 2 from BAL_RING_LEAST on */
-    char inside[]; /* up to the end of its line */
+    char *block;                      /* of its items: inside or elsewhere */
+    _Alignas(uint64_t) uint32_t head; /* the place of the front; also where pointers are short */
+    uint32_t size;                    /* places: what fits inside, or a power of 2 from BAL_RING_LEAST on */
+    char inside[];                    /* up to the end of its line */
 };
-_Static_assert(sizeof(struct bal_ring) + BAL_ITEM_MOST * sizeof(union bal_word) == BAL_LINE,
+_Static_assert(sizeof(struct bal_ring) + BAL_ITEM_MOST * sizeof(union bal_claim_word) == BAL_CACHELINE,
                "the head of a queue is a cache line");
 
 struct bal_queues {
     uint32_t count;
     uint32_t words;
     uint32_t *length;
-    char *rings;                               /* one after another, a line each */
-    struct bal_arena arena;                    /* blocks elsewhere */
-    union bal_word *vacant[BAL_RING_MOST + 1]; /* free ones, by log2 of their size */
-    uint64_t used;                             /* items in all blocks, also the free ones */
+    char *rings;                                     /* one after another, a line each */
+    struct bal_arena arena;                          /* blocks elsewhere */
+    union bal_claim_word *vacant[BAL_RING_MOST + 1]; /* free ones, by log2 of their size */
+    uint64_t used;                                   /* items in all blocks, also the free ones */
 };
 
 enum bal_code bal_queues_init(struct bal_queues *queues, uint32_t count, uint32_t words);
@@ -55,16 +55,16 @@ void bal_queues_fini(struct bal_queues *queues);
 bool bal_queues_grow(struct bal_queues *queues, uint32_t i);
 void bal_queues_shrink(struct bal_queues *queues, uint32_t i);
 
-FOLDED uint32_t bal_item_bytes(uint32_t words) {
-    return words == BAL_STAMP ? sizeof(uint32_t) : words * (uint32_t)sizeof(union bal_word);
+ALWAYS_INLINE uint32_t bal_item_bytes(uint32_t words) {
+    return words == BAL_STAMP ? sizeof(uint32_t) : words * (uint32_t)sizeof(union bal_claim_word);
 }
 
 /* The line of a queue: its bytes, and the items that fit inside. */
-FOLDED uint32_t bal_ring_line(uint32_t words) {
-    return words == BAL_STAMP ? BAL_LINE / 2 : BAL_LINE;
+ALWAYS_INLINE uint32_t bal_ring_line(uint32_t words) {
+    return words == BAL_STAMP ? BAL_CACHELINE / 2 : BAL_CACHELINE;
 }
 
-FOLDED uint32_t bal_ring_inside(uint32_t words) {
+ALWAYS_INLINE uint32_t bal_ring_inside(uint32_t words) {
     return (bal_ring_line(words) - (uint32_t)sizeof(struct bal_ring)) / bal_item_bytes(words);
 }
 
@@ -73,31 +73,32 @@ static inline uint64_t bal_queues_bytes(const struct bal_queues *queues) {
     return queues->count * (uint64_t)(bal_ring_line(queues->words) + sizeof *queues->length);
 }
 
-FOLDED union bal_word *bal_item_in(char *block, uint32_t place, uint32_t words) {
-    return (union bal_word *)(void *)(block + (size_t)place * bal_item_bytes(words));
+ALWAYS_INLINE union bal_claim_word *bal_item_in(char *block, uint32_t place, uint32_t words) {
+    return (union bal_claim_word *)(void *)(block + (size_t)place * bal_item_bytes(words));
 }
 
-FOLDED struct bal_ring *bal_queues_ring(const struct bal_queues *queues, uint32_t i, uint32_t words) {
+ALWAYS_INLINE struct bal_ring *bal_queues_ring(const struct bal_queues *queues, uint32_t i, uint32_t words) {
     return (struct bal_ring *)(void *)(queues->rings + (size_t)i * bal_ring_line(words));
 }
 
 /* The item k places behind the front. Behind the last one there may be anything, but never memory that was
  * not set: the front of an empty queue can be read where that saves a branch. */
-FOLDED union bal_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words,
-                                     uint32_t k) {
+ALWAYS_INLINE union bal_claim_word *bal_queues_at(const struct bal_queues *queues, uint32_t i, uint32_t words,
+                                                  uint32_t k) {
     const struct bal_ring *ring = bal_queues_ring(queues, i, words);
     const uint32_t place = ring->head + k;
     return bal_item_in(ring->block, place < ring->size ? place : place - ring->size, words);
 }
 
 /* The same with k = 0. */
-FOLDED union bal_word *bal_queues_front(const struct bal_queues *queues, uint32_t i, uint32_t words) {
+ALWAYS_INLINE union bal_claim_word *bal_queues_front(const struct bal_queues *queues, uint32_t i,
+                                                     uint32_t words) {
     const struct bal_ring *ring = bal_queues_ring(queues, i, words);
     return bal_item_in(ring->block, ring->head, words);
 }
 
-/* Room for one more item at the back; the caller writes it. NULL when there is no memory. */
-FOLDED union bal_word *bal_queues_push(struct bal_queues *queues, uint32_t i, uint32_t words) {
+/* Adds one item at the back; the caller writes it. NULL when there is no memory. */
+ALWAYS_INLINE union bal_claim_word *bal_queues_push(struct bal_queues *queues, uint32_t i, uint32_t words) {
     const uint32_t length = queues->length[i];
     if (__builtin_expect(length == bal_queues_ring(queues, i, words)->size, 0) && !bal_queues_grow(queues, i))
         return NULL;
@@ -107,12 +108,12 @@ FOLDED union bal_word *bal_queues_push(struct bal_queues *queues, uint32_t i, ui
 
 /* A block of `size` items with fewer than this is exchanged for a smaller one; never what is inside, whose
  * quarter is below 2. */
-FOLDED uint32_t bal_ring_sparse(uint32_t size) {
+ALWAYS_INLINE uint32_t bal_ring_sparse(uint32_t size) {
     return size / 4 & ~1u;
 }
 
 /* Drops the front / the back item of a queue that is not empty. */
-FOLDED void bal_queues_drop(struct bal_queues *queues, uint32_t i, uint32_t words) {
+ALWAYS_INLINE void bal_queues_drop(struct bal_queues *queues, uint32_t i, uint32_t words) {
     struct bal_ring *ring = bal_queues_ring(queues, i, words);
     const uint32_t length = --queues->length[i], next = ring->head + 1;
     ring->head = next < ring->size ? next : 0;
@@ -120,7 +121,7 @@ FOLDED void bal_queues_drop(struct bal_queues *queues, uint32_t i, uint32_t word
         bal_queues_shrink(queues, i);
 }
 
-FOLDED void bal_queues_drop_back(struct bal_queues *queues, uint32_t i, uint32_t words) {
+ALWAYS_INLINE void bal_queues_drop_back(struct bal_queues *queues, uint32_t i, uint32_t words) {
     const uint32_t length = --queues->length[i];
     if (__builtin_expect(length < bal_ring_sparse(bal_queues_ring(queues, i, words)->size), 0))
         bal_queues_shrink(queues, i);

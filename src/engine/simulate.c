@@ -49,10 +49,11 @@ static enum bal_code check_slotted(const struct bal_model *model, const struct b
     if (bal_policy_flags(spec) & BAL_TAKES_WEIGHTS) {
         char text[200];
         bal_policy_print(spec, text, sizeof text);
-        return bal_fail(err, BAL_E_MODEL,
-                        "policy '%s' chooses by speeds, which in slotted time nobody has: what a server can "
-                        "do is drawn anew in each slot; use continuous time",
-                        text);
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "policy '%s' chooses by speeds, which servers in slotted time do not have: what one can "
+            "do is drawn again in each slot; use continuous time",
+            text);
     }
     if (engine == BAL_ENGINE_STEALING || model->steal.kind != BAL_STEAL_NONE ||
         model->placement.kind != BAL_PLACEMENT_EVEN)
@@ -128,6 +129,19 @@ static enum bal_code check_unsteady(const struct bal_model *model, const struct 
     return BAL_OK;
 }
 
+/* What more than two classes cannot be had with. */
+static enum bal_code check_many_classes(const struct bal_model *model, bool network, struct bal_error *err) {
+    const char *what = model->class_count <= 2                 ? NULL
+                       : model->slots > 1                      ? "servers of several slots"
+                       : model->patience.mean > 0              ? "jobs that give up (patience)"
+                       : bal_failures_happen(&model->failures) ? "servers that fail (failures)"
+                       : network ? "settings of the network, or policies that hold jobs"
+                                 : NULL;
+    return what ? bal_fail(err, BAL_E_MODEL, "%u classes of jobs cannot be had with %s; use two (high)",
+                           model->class_count, what)
+                : BAL_OK;
+}
+
 static enum bal_code check_classes(const struct bal_model *model, const struct bal_policy *policy,
                                    struct bal_error *err) {
     if (policy->flags & BAL_TAKES_RANKS && !model->classes)
@@ -153,7 +167,7 @@ static enum bal_code check_classes(const struct bal_model *model, const struct b
 static enum bal_code check_pooled(const struct bal_model *model, const struct bal_policy_spec *spec,
                                   enum bal_engine engine, struct bal_error *err) {
     const struct bal_policy *policy = spec->policy;
-    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    const struct bal_policy_context setting = {bal_servers_count(&model->servers), model->load};
     const enum bal_code code = policy->check ? policy->check(spec->value, &setting, err) : BAL_OK;
     if (code)
         return code;
@@ -185,8 +199,8 @@ static bool serves_one(const struct bal_servers *servers) {
     return true;
 }
 
-/* The work-stealing chain: as many generators as servers, each of which serves one job in a slot. A batch law
- * may be there as long as it says nothing. */
+/* The work-stealing chain: as many generators as servers, each of which serves one job in a slot. A batch
+ * distribution may be given if it changes nothing. */
 static enum bal_code check_generated(const struct bal_model *model, const struct bal_policy *policy,
                                      enum bal_engine engine, struct bal_error *err) {
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_STEALING)
@@ -207,7 +221,7 @@ static enum bal_code check_generated(const struct bal_model *model, const struct
     return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' needs %s", policy->name, what) : BAL_OK;
 }
 
-/* Jobs that wait at the dispatcher do so on the network engine, also where nothing else asks for it. */
+/* Jobs that wait at the dispatcher need the network engine, also where nothing else does. */
 static bool needs_network(const struct bal_model *model, const struct bal_policy_spec *policy) {
     return !bal_network_is_plain(&model->network) ||
            (model->clock == BAL_CLOCK_CONTINUOUS && bal_policy_flags(policy) & BAL_MAY_HOLD);
@@ -265,9 +279,9 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
                                        enum bal_engine engine, enum bal_engine *chosen,
                                        struct bal_error *err) {
     const bool power_laws = policy->policy->wants & BAL_WANTS_POWER &&
-                            ((model->standby.mean > 0 && !bal_law_is_exponential(&model->standby)) ||
-                             (model->setup.mean > 0 && !bal_law_is_exponential(&model->setup)));
-    const bool exponential = bal_law_is_exponential(&model->size) && !power_laws;
+                            ((model->standby.mean > 0 && !bal_dist_is_exponential(&model->standby)) ||
+                             (model->setup.mean > 0 && !bal_dist_is_exponential(&model->setup)));
+    const bool exponential = bal_dist_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
     const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE &&
@@ -319,7 +333,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         *chosen = BAL_ENGINE_STEALING;
         return check_generated(model, policy->policy, engine, err);
     }
-    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    const struct bal_policy_context setting = {bal_servers_count(&model->servers), model->load};
     const bool network = engine == BAL_ENGINE_NETWORK || needs_network(model, policy);
     const struct bal_host host = host_of(model, network);
     code = bal_policy_check(policy, &setting, &host, err);
@@ -337,6 +351,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         return bal_fail(err, BAL_E_MODEL, "engine '%s' needs slotted time; use another or auto",
                         bal_engine_text(engine));
     code = check_classes(model, policy->policy, err);
+    if (!code)
+        code = check_many_classes(model, network, err);
     if (!code)
         code = check_servers(model, policy->policy, err);
     if (!code)
@@ -360,11 +376,12 @@ static double wall_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum bal_code check_path(const struct bal_run *run, enum bal_engine engine, struct bal_error *err) {
+static enum bal_code check_path(const struct bal_model *model, const struct bal_run *run,
+                                enum bal_engine engine, struct bal_error *err) {
     const struct bal_path *path = run->path;
     if (path && (engine == BAL_ENGINE_STEALING || engine == BAL_ENGINE_SLOTTED))
         return bal_fail(err, BAL_E_MODEL, "paths need continuous time");
-    if ((path || run->initial) && engine == BAL_ENGINE_POOLED)
+    if ((path || run->initial || model->start.jobs > 1) && engine == BAL_ENGINE_POOLED)
         return bal_fail(err, BAL_E_MODEL, "paths and queues at the start need a queue at each server");
     if (!path)
         return BAL_OK;
@@ -392,6 +409,7 @@ static enum bal_code check_trace(const struct bal_model *model, const struct bal
                        : model->curve.kind != BAL_CURVE_CONSTANT      ? "a load curve"
                        : model->arrivals.kind != BAL_ARRIVALS_POISSON ? "arrivals of their own"
                        : run->initial || model->start.busy > 0        ? "servers that begin with jobs"
+                       : model->class_count > 2                       ? "more than two classes"
                        : run->speedup < 0 || !isfinite(run->speedup)  ? "a speedup that is not above 0"
                                                                       : NULL;
     return what ? bal_fail(err, BAL_E_MODEL, "recorded jobs cannot be replayed with %s", what) : BAL_OK;
@@ -399,15 +417,15 @@ static enum bal_code check_trace(const struct bal_model *model, const struct bal
 
 enum { SPANS_MAX = 10000 };
 
-/* Servers that fail, and kinds of jobs, are known to the event engine alone. */
-static enum bal_code check_event_only(const struct bal_model *model, const struct bal_policy_spec *policy,
-                                      const struct bal_run *run, enum bal_engine engine,
-                                      struct bal_error *err) {
+/* Servers that fail at a time are known to the event engine alone, kinds of jobs to those that replay. */
+static enum bal_code check_extras(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                  const struct bal_run *run, enum bal_engine engine, struct bal_error *err) {
     const bool kinds = run->history && run->history->kind;
-    if ((run->failing > 0 || kinds) && engine != BAL_ENGINE_EVENT)
-        return bal_fail(err, BAL_E_MODEL, "%s needs engine 'event', not '%s'; use event or auto",
-                        kinds ? "a history of kinds of jobs" : "a run in which servers fail",
-                        bal_engine_text(engine));
+    if (run->failing > 0 && engine != BAL_ENGINE_EVENT)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "a run in which servers fail needs engine 'event', not '%s', in which policy '%s' runs",
+            bal_engine_text(engine), policy->policy->name);
     for (size_t kind = kinds ? run->history->kinds : BAL_TRACE_KINDS; kind < BAL_TRACE_KINDS; kind++)
         if (!run->trace || bal_trace_info(run->trace)->kind[kind] > 0)
             return bal_fail(err, BAL_E_RANGE, "a history of %zu kinds of jobs, where there are more",
@@ -424,6 +442,9 @@ static enum bal_code check_event_only(const struct bal_model *model, const struc
                         "policy '%s' with discipline preemptive knows no servers that fail; use discipline "
                         "nonpreemptive",
                         policy->policy->name);
+    if (model->class_count > 2)
+        return bal_fail(err, BAL_E_MODEL, "%u classes of jobs know no servers that fail; use two (high)",
+                        model->class_count);
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         return bal_fail(err, BAL_E_MODEL, "discipline ps knows no servers that fail; use another or auto");
     if (model->patience.mean > 0 || bal_failures_happen(&model->failures))
@@ -454,7 +475,7 @@ static enum bal_code choose_engine(const struct bal_model *model, const struct b
     if (run->history && (run->history->spans < 1 || run->history->spans > SPANS_MAX))
         return bal_fail(err, BAL_E_RANGE, "a history of %zu spans; it can have 1 to %d", run->history->spans,
                         SPANS_MAX);
-    return check_event_only(model, policy, run, *engine, err);
+    return check_extras(model, policy, run, *engine, err);
 }
 
 enum bal_code bal_simulate(const struct bal_model *model, const struct bal_policy_spec *policy,
@@ -471,7 +492,7 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
         return bal_fail(err, BAL_E_RANGE, "%g slots are too many; at most %g", run->time, SLOTS_MAX);
     if (!isnan(run->warmup) && run->warmup != BAL_WARMUP_MSER && !(run->warmup >= 0 && run->warmup <= 0.999))
         return bal_fail(err, BAL_E_RANGE, "warm-up %g is not a fraction from 0 to 0.999", run->warmup);
-    code = check_path(run, engine, err);
+    code = check_path(model, run, engine, err);
     if (code)
         return code;
     const double start = wall_clock();
@@ -481,7 +502,7 @@ enum bal_code bal_simulate(const struct bal_model *model, const struct bal_polic
             : engine == BAL_ENGINE_MARKOV   ? bal_engine_markov
             : engine == BAL_ENGINE_NETWORK  ? bal_engine_network
                                             : bal_engine_event)(model, policy, run, trial, err);
-    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    const struct bal_policy_context setting = {bal_servers_count(&model->servers), model->load};
     trial->metric[BAL_LOAD_ACHIEVED] *= model->load / bal_model_arrival_rate(model);
     trial->metric[BAL_MEMORY_BITS] = bal_policy_memory_bits(policy, &setting);
     trial->engine = engine;

@@ -9,10 +9,10 @@
  * it has work or not: so all policies see the same input.
  *
  * With several dispatchers each job of a batch comes to one of them; they decide at the same time, each for
- * its part of the batch and by what is so at the beginning of the slot, and a server reports to one of them.
+ * its part of the batch and by the state at the beginning of the slot, and a server reports to one of them.
  *
- * A queue holds runs (arrival slot, jobs), not jobs: a batch costs the same whatever its size, and completion
- * times are exact for every job. They are counted by value, and go to the histograms once a slice. */
+ * A queue holds runs (arrival slot, jobs), not jobs: a batch of any size costs the same, and completion times
+ * are exact for every job. They are counted by value, and go to the histograms once a slice. */
 #include "engine/engine.h"
 #include "engine/queues.h"
 #include "engine/tally.h"
@@ -70,8 +70,8 @@ struct slotted {
     struct tally tally;
 };
 
-/* What follows would be our own mistake: tell which trial shows it. */
-static _Noreturn void broken(const struct slotted *s, const char *what) {
+/* An internal error: the message names the trial. */
+static _Noreturn void internal_error(const struct slotted *s, const char *what) {
     fprintf(stderr, "ballast: internal error: %s (policy %s, seed %llu, replication %llu, slot %llu)\n", what,
             s->policy->name, (unsigned long long)s->run->seed, (unsigned long long)s->run->replication,
             (unsigned long long)s->slot);
@@ -86,7 +86,7 @@ static inline void move_level(struct slotted *s, uint32_t from, uint32_t to) {
     s->held[to < TOP ? to : TOP] -= s->offset;
 }
 
-static inline void finish(struct slotted *s, uint32_t completion, uint32_t count) {
+static inline void count_completed(struct slotted *s, uint32_t completion, uint32_t count) {
     if (__builtin_expect(completion < COUNTED, 1))
         s->finished[completion] += count;
     else
@@ -135,10 +135,10 @@ static enum bal_code close_slice(struct slotted *s) {
 /* ---- a slot ---- */
 
 /* many: there are several dispatchers. A constant where speed matters. */
-static inline enum bal_code join(struct slotted *s, uint32_t server, uint32_t count, uint32_t sender,
-                                 bool many) {
+static inline enum bal_code enqueue_jobs(struct slotted *s, uint32_t server, uint32_t count, uint32_t sender,
+                                         bool many) {
     if (__builtin_expect(server >= s->servers, 0))
-        broken(s, "the policy chose a server that does not exist");
+        internal_error(s, "the policy chose a server that does not exist");
     const uint32_t before = s->jobs[server];
     if (__builtin_expect(count > UINT32_MAX - before, 0))
         return BAL_E_MEMORY;
@@ -148,7 +148,7 @@ static inline enum bal_code join(struct slotted *s, uint32_t server, uint32_t co
         if (many)
             s->sender[server] = sender;
     } else {
-        union bal_word *back = bal_queues_push(&s->runs, server, many ? 2 : 1);
+        union bal_claim_word *back = bal_queues_push(&s->runs, server, many ? 2 : 1);
         if (__builtin_expect(!back, 0))
             return BAL_E_MEMORY;
         back->bits = run;
@@ -167,31 +167,31 @@ static inline enum bal_code join(struct slotted *s, uint32_t server, uint32_t co
 static enum bal_code join_parts(struct slotted *s, uint32_t sender, uint32_t parts, bool many) {
     const struct dispatcher *d = &s->dispatcher[sender];
     if (!d->job.split || parts > s->servers)
-        broken(s, "the policy divided a batch in a way that it must not");
+        internal_error(s, "the policy divided a batch in a way that it must not");
     uint64_t sum = 0;
     for (uint32_t i = 0; i < parts; i++) {
         const struct bal_share share = d->fleet.shares[i];
-        const enum bal_code code = join(s, share.server, share.count, sender, many);
+        const enum bal_code code = enqueue_jobs(s, share.server, share.count, sender, many);
         if (code)
             return code;
         sum += share.count;
     }
     if (sum != d->job.count)
-        broken(s, "the parts of a batch do not add up to it");
+        internal_error(s, "the parts of a batch do not add up to it");
     return BAL_OK;
 }
 
-static inline void decide(struct slotted *s, struct dispatcher *d) {
+static inline void call_policy(struct slotted *s, struct dispatcher *d) {
     d->decision = s->policy->route(d->state, &d->fleet, &d->job, &d->rng);
 }
 
-static inline enum bal_code follow(struct slotted *s, uint32_t sender, bool many) {
+static inline enum bal_code apply_decision(struct slotted *s, uint32_t sender, bool many) {
     const struct dispatcher *d = &s->dispatcher[sender];
-    return d->decision.parts == 0 ? join(s, d->decision.server, d->job.count, sender, many)
+    return d->decision.parts == 0 ? enqueue_jobs(s, d->decision.server, d->job.count, sender, many)
                                   : join_parts(s, sender, d->decision.parts, many);
 }
 
-/* Nobody knows what the others do in this slot: all decide before anybody acts. */
+/* Dispatchers do not know each other's decisions in this slot: all decide before any job is sent. */
 static enum bal_code arrive_at_many(struct slotted *s, uint32_t count) {
     for (uint32_t d = 0; d < s->dispatchers; d++)
         s->dispatcher[d].job.count = 0;
@@ -199,23 +199,23 @@ static enum bal_code arrive_at_many(struct slotted *s, uint32_t count) {
         s->dispatcher[bal_dispatchers_draw(&s->model->network.dispatchers, &s->network)].job.count++;
     for (uint32_t d = 0; d < s->dispatchers; d++)
         if (s->dispatcher[d].job.count)
-            decide(s, &s->dispatcher[d]);
+            call_policy(s, &s->dispatcher[d]);
     enum bal_code code = BAL_OK;
     for (uint32_t d = 0; d < s->dispatchers && !code; d++)
         if (s->dispatcher[d].job.count)
-            code = follow(s, d, true);
+            code = apply_decision(s, d, true);
     return code;
 }
 
-static inline enum bal_code arrive(struct slotted *s, bool many) {
+static inline enum bal_code handle_arrivals(struct slotted *s, bool many) {
     const uint32_t count = bal_batch_sample(&s->batch, &s->arrivals);
     if (count == 0)
         return BAL_OK;
     if (many)
         return arrive_at_many(s, count);
     s->dispatcher->job.count = count;
-    decide(s, s->dispatcher);
-    return follow(s, 0, false);
+    call_policy(s, s->dispatcher);
+    return apply_decision(s, 0, false);
 }
 
 static void draw_capacities(struct slotted *s) {
@@ -230,7 +230,7 @@ static void draw_capacities(struct slotted *s) {
 }
 
 /* The first `count` jobs of a server leave. Slots are kept modulo 2^32, which is enough for differences. */
-static inline void leave(struct slotted *s, uint32_t server, uint32_t count, bool many) {
+static inline void dequeue_jobs(struct slotted *s, uint32_t server, uint32_t count, bool many) {
     for (;;) {
         const uint64_t run = s->front[server];
         const uint32_t jobs = (uint32_t)run;
@@ -239,14 +239,14 @@ static inline void leave(struct slotted *s, uint32_t server, uint32_t count, boo
             s->dispatcher[s->sender[server]].own[server] -= count < jobs ? count : jobs;
         if (count < jobs) {
             s->front[server] = run - count;
-            finish(s, completion, count);
+            count_completed(s, completion, count);
             return;
         }
-        finish(s, completion, jobs);
+        count_completed(s, completion, jobs);
         count -= jobs;
         if (s->runs.length[server] == 0)
             return;
-        const union bal_word *next = bal_queues_front(&s->runs, server, many ? 2 : 1);
+        const union bal_claim_word *next = bal_queues_front(&s->runs, server, many ? 2 : 1);
         s->front[server] = next->bits;
         if (many)
             s->sender[server] = (uint32_t)next[1].bits;
@@ -257,7 +257,7 @@ static inline void leave(struct slotted *s, uint32_t server, uint32_t count, boo
 }
 
 /* A uniform dispatcher, or that with the fewest tokens of some. */
-static uint32_t whom(struct slotted *s) {
+static uint32_t pick_report_target(struct slotted *s) {
     const uint32_t choices = bal_policy_report_choices(s->spec);
     uint32_t best = bal_rng_below(&s->network, s->dispatchers);
     for (uint32_t i = 1; i < choices; i++) {
@@ -273,14 +273,14 @@ static uint32_t whom(struct slotted *s) {
 static void become_idle(struct slotted *s, uint32_t server, bool many) {
     if (!s->reporting)
         return;
-    struct dispatcher *d = &s->dispatcher[many ? whom(s) : 0];
+    struct dispatcher *d = &s->dispatcher[many ? pick_report_target(s) : 0];
     s->tally.totals.reports++;
     s->policy->report(d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
 }
 
 /* Q_i(t) = max(0, Q_i(t-1) + a_i(t) - s_i(t)). No policy acts between these reports, so they may be sent on
  * the way. */
-static inline void serve(struct slotted *s, bool many) {
+static inline void serve_slot(struct slotted *s, bool many) {
     uint64_t served = 0;
     for (uint32_t server = 0; server < s->servers; server++) {
         const uint32_t before = s->jobs[server];
@@ -290,7 +290,7 @@ static inline void serve(struct slotted *s, bool many) {
         const uint32_t after = before - count;
         s->jobs[server] = after;
         served += count;
-        leave(s, server, count, many);
+        dequeue_jobs(s, server, count, many);
         if (after < TOP)
             move_level(s, before, after);
         if (after == 0)
@@ -303,17 +303,17 @@ static inline enum bal_code run_slice(struct slotted *s, bool many) {
     const uint64_t end = (uint64_t)s->tally.slice_end;
     while (s->slot < end) {
         s->slot++;
-        const enum bal_code code = arrive(s, many);
+        const enum bal_code code = handle_arrivals(s, many);
         if (code)
             return code;
         draw_capacities(s);
-        serve(s, many);
+        serve_slot(s, many);
         s->offset++;
         s->queue_sum += s->queue;
         /* Proposition 3.1: a server that reports has finished what it was sent, so there are no more reports
          * than batches, or parts of them. */
         if (__builtin_expect(s->tally.totals.reports > s->sent, 0))
-            broken(s, "servers have sent more reports than they have received batches");
+            internal_error(s, "servers have sent more reports than they have received batches");
     }
     return close_slice(s);
 }
@@ -345,16 +345,16 @@ static uint32_t least_of(const uint32_t *length, uint32_t servers, struct bal_rn
     return server;
 }
 
-static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
+static uint32_t find_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     return least_of(fleet->length, fleet->servers, rng);
 }
 
-static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
+static uint32_t find_fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
     return least_of(fleet->own, fleet->servers, rng);
 }
 
-/* Expected slots until a server has finished what it has; nobody knows the capacities to come. */
-static double work(struct bal_fleet *fleet, uint32_t server) {
+/* Expected slots until a server has finished its jobs; future capacities are unknown. */
+static double expected_work(struct bal_fleet *fleet, uint32_t server) {
     const struct slotted *s = fleet->host;
     return s->jobs[server] / s->speed[server];
 }
@@ -366,14 +366,16 @@ static void set_up_servers(struct slotted *s) {
     uint32_t server = 0;
     for (unsigned g = 0; g < servers->groups; g++)
         for (uint32_t i = 0; i < servers->group[g].count; i++, server++) {
-            s->capacity[server] = (uint32_t)servers->group[g].speed; /* drawn anew where there is a law */
+            s->capacity[server] = (uint32_t)servers->group[g].speed; /* drawn in each slot where there is a
+                                                                        distribution */
             if (s->speed)
                 s->speed[server] = servers->group[g].speed;
         }
 }
 
 /* One that is alone has sent all jobs that are there. */
-static enum bal_code set_up_dispatcher(struct slotted *s, uint32_t index, const struct bal_setting *setting) {
+static enum bal_code set_up_dispatcher(struct slotted *s, uint32_t index,
+                                       const struct bal_policy_context *setting) {
     struct dispatcher *d = &s->dispatcher[index];
     const bool many = s->dispatchers > 1;
     d->job = (struct bal_job){.split = s->model->split};
@@ -383,10 +385,10 @@ static enum bal_code set_up_dispatcher(struct slotted *s, uint32_t index, const 
         (struct bal_fleet){.servers = s->servers,
                            .length = s->jobs,
                            .shares = d->job.split ? malloc(s->servers * sizeof *d->fleet.shares) : NULL,
-                           .shortest = s->run->plain ? NULL : shortest,
-                           .fewest_own = s->run->plain ? NULL : fewest_own,
+                           .shortest = s->run->reference ? NULL : find_shortest,
+                           .fewest_own = s->run->reference ? NULL : find_fewest_own,
                            .own = many ? d->own : s->jobs,
-                           .work = s->speed ? work : NULL,
+                           .work = s->speed ? expected_work : NULL,
                            .host = s};
     if (!d->state || (many && !d->own) || (d->job.split && !d->fleet.shares))
         return BAL_E_MEMORY;
@@ -396,7 +398,7 @@ static enum bal_code set_up_dispatcher(struct slotted *s, uint32_t index, const 
 }
 
 static enum bal_code set_up_dispatchers(struct slotted *s, const struct bal_policy_spec *spec) {
-    const struct bal_setting setting = {s->servers, s->model->load};
+    const struct bal_policy_context setting = {s->servers, s->model->load};
     s->spec = spec;
     s->policy = spec->policy;
     s->reporting = spec->policy->wants & BAL_WANTS_IDLE;
@@ -410,7 +412,7 @@ static enum bal_code set_up_dispatchers(struct slotted *s, const struct bal_poli
 }
 
 /* Which servers start idle is known, to one dispatcher of each: those reports cost nothing. */
-static void tell_first(struct slotted *s) {
+static void send_initial_reports(struct slotted *s) {
     for (uint32_t server = 0; server < s->servers; server++) {
         if (s->jobs[server] > 0)
             continue;
@@ -418,6 +420,14 @@ static void tell_first(struct slotted *s) {
             &s->dispatcher[s->dispatchers > 1 ? bal_rng_below(&s->network, s->dispatchers) : 0];
         bal_policy_report(s->spec, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
     }
+}
+
+/* Jobs that a server begins with. */
+static uint32_t first_jobs(const struct slotted *s, uint32_t server) {
+    const struct bal_start *start = &s->model->start;
+    if (s->run->initial)
+        return s->run->initial[server];
+    return server < (uint32_t)lrint(start->busy * s->servers) ? bal_start_jobs(start) : 0;
 }
 
 static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *policy) {
@@ -433,14 +443,13 @@ static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *pol
     bal_rng_init(&s->arrivals, s->run->seed, s->run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&s->service, s->run->seed, s->run->replication, BAL_STREAM_SERVICE);
     bal_rng_init(&s->network, s->run->seed, s->run->replication, BAL_STREAM_NETWORK);
-    const uint32_t *initial = s->run->initial; /* arrived in slot 0 */
     enum bal_code code = BAL_OK;
-    for (uint32_t server = 0; initial && server < s->servers && !code; server++)
-        if (initial[server] > 0)
-            code =
-                join(s, server, initial[server],
-                     bal_dispatchers_draw(&s->model->network.dispatchers, &s->network), s->dispatchers > 1);
-    tell_first(s);
+    for (uint32_t server = 0; server < s->servers && !code; server++)
+        if (first_jobs(s, server) > 0) /* arrived in slot 0 */
+            code = enqueue_jobs(s, server, first_jobs(s, server),
+                                bal_dispatchers_draw(&s->model->network.dispatchers, &s->network),
+                                s->dispatchers > 1);
+    send_initial_reports(s);
     return code ? code : bal_tally_init_slotted(&s->tally, s->run);
 }
 

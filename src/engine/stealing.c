@@ -1,10 +1,10 @@
-/* The engine of work stealing in slotted time; engine/stealing.h says what a step is.
+/* The engine of work stealing in slotted time; engine/stealing.h defines a step.
  *
  * A step costs O(n), most of it for servers that are empty and for those that get work: the queue of one that
- * neither gets nor gives falls by one in each slot, so nobody need touch it. What it did is counted later,
- * and costs no more than a single slot: jobs that arrived together and are served one after the other have
- * response times r, r + 1, r + 2, ..., and its queue had the lengths l, l - 1, l - 2, ... Both are ranges of
- * whole numbers, kept as a step up where they begin and a step down behind their end. */
+ * neither gets nor gives falls by one in each slot, so it need not be touched. Its services are counted
+ * later, which costs no more than a single slot: jobs that arrived together and are served one after the
+ * other have response times r, r + 1, r + 2, ..., and its queue had the lengths l, l - 1, l - 2, ... Both are
+ * ranges of whole numbers, kept as a step up where they begin and a step down behind their end. */
 #include "engine/stealing.h"
 
 #include "engine/engine.h"
@@ -40,7 +40,7 @@ static void count_lengths(struct stealing *s, uint64_t low, uint64_t high) {
 }
 
 /* Counts what a server has done up to that slot. */
-static inline void settle(struct stealing *s, uint32_t server, uint64_t slot) {
+static inline void count_served(struct stealing *s, uint32_t server, uint64_t slot) {
     const uint64_t end = s->end[server], last = end < slot ? end : slot;
     uint64_t done = s->settled[server];
     if (done >= last)
@@ -48,7 +48,7 @@ static inline void settle(struct stealing *s, uint32_t server, uint64_t slot) {
     s->settled[server] = last;
     count_lengths(s, end - last, end - done - 1);
     while (done < last) {
-        union bal_word *run = bal_queues_front(&s->runs, server, 1);
+        union bal_claim_word *run = bal_queues_front(&s->runs, server, 1);
         const uint32_t arrival = (uint32_t)(run->bits >> 32), jobs = (uint32_t)run->bits;
         const uint64_t left = last - done, served = left < jobs ? left : jobs;
         count_finished(s, (uint32_t)done + 1 - arrival + 1, served);
@@ -93,7 +93,7 @@ static void flush_lengths(struct stealing *s) {
 
 enum bal_code bal_stealing_close_slice(struct stealing *s) {
     for (uint32_t server = 0; server < s->servers; server++)
-        settle(s, server, s->slot);
+        count_served(s, server, s->slot);
     flush_finished(s);
     flush_lengths(s);
     return bal_tally_close_slice(&s->tally, s->tally.totals.requests) ? BAL_OK : BAL_E_MEMORY;
@@ -102,15 +102,15 @@ enum bal_code bal_stealing_close_slice(struct stealing *s) {
 /* ---- step 1: jobs ---- */
 
 /* New jobs at the back of a queue. */
-static enum bal_code bring(struct stealing *s, uint32_t server, uint64_t jobs) {
-    settle(s, server, s->slot - 1);
+static enum bal_code add_jobs(struct stealing *s, uint32_t server, uint64_t jobs) {
+    count_served(s, server, s->slot - 1);
     if (s->end[server] < s->slot)
         s->end[server] = s->settled[server] = s->slot - 1;
     if (__builtin_expect(s->end[server] - s->slot + jobs >= UINT32_MAX, 0))
         return BAL_E_MEMORY;
     s->end[server] += jobs;
     const uint32_t runs = s->runs.length[server];
-    union bal_word *back = runs ? bal_queues_at(&s->runs, server, 1, runs - 1) : NULL;
+    union bal_claim_word *back = runs ? bal_queues_at(&s->runs, server, 1, runs - 1) : NULL;
     if (back && back->bits >> 32 == (uint32_t)s->slot) {
         back->bits += jobs;
         return BAL_OK;
@@ -122,12 +122,12 @@ static enum bal_code bring(struct stealing *s, uint32_t server, uint64_t jobs) {
     return BAL_OK;
 }
 
-/* The one job that a server can get in this slot. An empty server serves it at once, and nobody can have it
- * instead, because f(1) = 0: there is nothing to keep. */
-static inline enum bal_code bring_only(struct stealing *s, uint32_t server) {
+/* The one job that a server can get in this slot. An empty server serves it at once, and it cannot be stolen,
+ * because f(1) = 0: nothing need be stored. */
+static inline enum bal_code add_single_job(struct stealing *s, uint32_t server) {
     if (s->end[server] >= s->slot)
-        return bring(s, server, 1);
-    settle(s, server, s->slot - 1);
+        return add_jobs(s, server, 1);
+    count_served(s, server, s->slot - 1);
     s->end[server] = s->settled[server] = s->slot;
     count_finished(s, 1, 1);
     return BAL_OK;
@@ -147,32 +147,60 @@ static uint64_t count_bits(const uint64_t *words, uint32_t first, uint32_t count
     return bits + (uint64_t)__builtin_popcountll(words[last / 64] & tail);
 }
 
-static enum bal_code bring_evenly(struct stealing *s) {
+static enum bal_code generate_evenly(struct stealing *s) {
     enum bal_code code = BAL_OK;
     for (uint32_t base = 0; base < s->servers; base += 64)
         for (uint64_t made = s->made[base / 64]; made && !code; made &= made - 1)
-            code = bring_only(s, base + (uint32_t)__builtin_ctzll(made));
+            code = add_single_job(s, base + (uint32_t)__builtin_ctzll(made));
     return code;
 }
 
-static enum bal_code bring_to_sites(struct stealing *s) {
+static enum bal_code generate_at_sites(struct stealing *s) {
     enum bal_code code = BAL_OK;
     for (uint32_t i = 0; i < s->sites && !code; i++) {
         const struct site *site = &s->site[i];
         const uint64_t jobs = count_bits(s->made, site->first, site->count);
         if (jobs)
-            code = site->count == 1 ? bring_only(s, site->host) : bring(s, site->host, jobs);
+            code = site->count == 1 ? add_single_job(s, site->host) : add_jobs(s, site->host, jobs);
     }
     return code;
 }
 
-static enum bal_code bring_to_one(struct stealing *s) {
-    const uint32_t host = bal_rng_below(&s->places, s->servers);
-    const uint64_t jobs = count_bits(s->made, 0, s->servers);
-    return jobs ? bring(s, host, jobs) : BAL_OK;
+/* The first server with the most jobs before this slot, or with the fewest. */
+static uint32_t find_extreme(const struct stealing *s, bool longest) {
+    const uint64_t empty = s->slot - 1; /* with this end or an earlier one a server has no jobs */
+    uint32_t found = 0;
+    uint64_t extreme = longest ? 0 : UINT64_MAX;
+    for (uint32_t server = 0; server < s->servers; server++) {
+        const uint64_t end = s->end[server] > empty ? s->end[server] : empty;
+        if (longest ? end > extreme : end < extreme) {
+            extreme = end;
+            found = server;
+        }
+    }
+    return found;
 }
 
-static enum bal_code bring_on_walks(struct stealing *s) {
+static uint32_t choose_host(struct stealing *s) {
+    switch (s->model->placement.kind) {
+    case BAL_PLACEMENT_LONGEST:
+        return find_extreme(s, true);
+    case BAL_PLACEMENT_SHORTEST:
+        return find_extreme(s, false);
+    case BAL_PLACEMENT_CYCLING:
+        return (uint32_t)((s->slot - 1) % s->servers);
+    default:
+        return bal_rng_below(&s->places, s->servers);
+    }
+}
+
+static enum bal_code generate_at_one(struct stealing *s) {
+    const uint32_t host = choose_host(s);
+    const uint64_t jobs = count_bits(s->made, 0, s->servers);
+    return jobs ? add_jobs(s, host, jobs) : BAL_OK;
+}
+
+static enum bal_code generate_on_walks(struct stealing *s) {
     const uint32_t last = s->servers - 1;
     enum bal_code code = BAL_OK;
     uint64_t onward = 0;
@@ -183,28 +211,31 @@ static enum bal_code bring_on_walks(struct stealing *s) {
         const uint32_t next = place == last ? 0 : place + 1, before = place == 0 ? last : place - 1;
         s->place[generator] = onward >> generator % 64 & 1 ? next : before;
         if (s->made[generator / 64] >> generator % 64 & 1)
-            code = bring(s, s->place[generator], 1);
+            code = add_jobs(s, s->place[generator], 1);
     }
     return code;
 }
 
-static enum bal_code create(struct stealing *s) {
+static enum bal_code generate_jobs(struct stealing *s) {
     for (uint32_t base = 0; base < s->servers; base += 64) {
         const uint32_t left = s->servers - base;
         const uint64_t flips = left < 64 ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
-        s->made[base / 64] = bal_coin_flip(&s->coin, &s->arrivals, flips);
+        s->made[base / 64] = bal_bernoulli_draw(&s->coin, &s->arrivals, flips);
         s->created += (uint64_t)__builtin_popcountll(s->made[base / 64]);
     }
     switch (s->model->placement.kind) {
     case BAL_PLACEMENT_EVEN:
-        return bring_evenly(s);
+        return generate_evenly(s);
     case BAL_PLACEMENT_HOSTS:
     case BAL_PLACEMENT_MAP:
-        return bring_to_sites(s);
+        return generate_at_sites(s);
     case BAL_PLACEMENT_MOVING:
-        return bring_to_one(s);
+    case BAL_PLACEMENT_LONGEST:
+    case BAL_PLACEMENT_SHORTEST:
+    case BAL_PLACEMENT_CYCLING:
+        return generate_at_one(s);
     case BAL_PLACEMENT_WALK:
-        return bring_on_walks(s);
+        return generate_on_walks(s);
     }
     return BAL_OK;
 }
@@ -212,7 +243,7 @@ static enum bal_code create(struct stealing *s) {
 /* ---- steps 2 and 3: stealing ---- */
 
 /* In two passes, as a branch on who is empty would be guessed wrongly. Returns how many there are. */
-static uint32_t find_askers(struct stealing *s) {
+static uint32_t find_thieves(struct stealing *s) {
     const uint64_t slot = s->slot, *end = s->end;
     const uint32_t servers = s->servers;
     uint32_t *asker = s->asker, askers = 0;
@@ -228,20 +259,20 @@ static uint32_t length_now(const struct stealing *s, uint32_t server) {
     return (uint32_t)(s->end[server] - (s->slot - 1));
 }
 
-/* A victim is asked. Returns 1 if it is robbed, and was not before. */
-static inline uint32_t ask(struct stealing *s, uint32_t victim, uint32_t asker) {
-    struct robbery *robbery = &s->robbery[victim];
-    uint64_t *robbed = &s->robbed[victim / 64];
+/* A thief has chosen this victim. Returns 1 if jobs are stolen from it, and were not before. */
+static inline uint32_t request_steal(struct stealing *s, uint32_t victim, uint32_t asker) {
+    struct steal_request *steal_request = &s->steal_request[victim];
+    uint64_t *stolen_from = &s->stolen_from[victim / 64];
     const uint64_t bit = UINT64_C(1) << victim % 64;
-    if (*robbed & bit) {
-        if (bal_rng_below(&s->choices, ++robbery->askers) == 0)
-            robbery->thief = asker;
+    if (*stolen_from & bit) {
+        if (bal_rng_below(&s->choices, ++steal_request->askers) == 0)
+            steal_request->thief = asker;
         return 0;
     }
     if (bal_steal_amount(&s->model->steal, length_now(s, victim)) == 0)
         return 0;
-    *robbed |= bit;
-    *robbery = (struct robbery){1, asker};
+    *stolen_from |= bit;
+    *steal_request = (struct steal_request){1, asker};
     return 1;
 }
 
@@ -256,7 +287,7 @@ static uint32_t find_victims(struct stealing *s, uint32_t askers) {
         victim += others && victim >= asker;
         s->victim[victims] = victim;
         if (s->end[victim] > s->slot) /* with one job or none it gives nothing */
-            victims += ask(s, victim, asker);
+            victims += request_steal(s, victim, asker);
     }
     return victims;
 }
@@ -268,7 +299,7 @@ static bool move_jobs(struct stealing *s, uint32_t from, uint32_t to, uint32_t j
     while ((uint32_t)bal_queues_at(runs, from, 1, i - 1)->bits < left)
         left -= (uint32_t)bal_queues_at(runs, from, 1, --i)->bits;
     const uint64_t parted = bal_queues_at(runs, from, 1, i - 1)->bits;
-    union bal_word *back = bal_queues_push(runs, to, 1);
+    union bal_claim_word *back = bal_queues_push(runs, to, 1);
     if (!back)
         return false;
     back->bits = parted >> 32 << 32 | left;
@@ -287,46 +318,46 @@ static bool move_jobs(struct stealing *s, uint32_t from, uint32_t to, uint32_t j
     return true;
 }
 
-static bool rob(struct stealing *s, uint32_t victim) {
-    const uint32_t thief = s->robbery[victim].thief;
+static bool steal_from(struct stealing *s, uint32_t victim) {
+    const uint32_t thief = s->steal_request[victim].thief;
     const uint32_t jobs = bal_steal_amount(&s->model->steal, length_now(s, victim));
-    settle(s, victim, s->slot - 1);
-    settle(s, thief, s->slot - 1);
+    count_served(s, victim, s->slot - 1);
+    count_served(s, thief, s->slot - 1);
     s->end[victim] -= jobs;
     s->settled[thief] = s->slot - 1;
     s->end[thief] = s->slot - 1 + jobs;
-    s->robbed[victim / 64] = 0;
+    s->stolen_from[victim / 64] = 0;
     s->tally.totals.stolen += jobs;
     return move_jobs(s, victim, thief, jobs);
 }
 
-/* Servers that meet are strangers to each other, and with many of them nothing of theirs is in the cache. So
- * what is known of them is fetched some robberies ahead, and then, by what is known, their queues. */
+/* Thief and victim are random, and on a large fleet neither is in the cache. So their state is prefetched
+ * some thefts ahead, and then, from that state, their queues. */
 enum { AHEAD = 8, QUEUE_AHEAD = 4 };
 
-static inline void fetch_server(const struct stealing *s, uint32_t server) {
+static inline void prefetch_server(const struct stealing *s, uint32_t server) {
     __builtin_prefetch(&s->settled[server]);
     __builtin_prefetch(&s->runs.length[server]);
     __builtin_prefetch(bal_queues_ring(&s->runs, server, 1));
 }
 
-static inline void fetch_queue(const struct stealing *s, uint32_t server) {
+static inline void prefetch_queue(const struct stealing *s, uint32_t server) {
     __builtin_prefetch(bal_queues_front(&s->runs, server, 1));
 }
 
-static bool rob_all(struct stealing *s, uint32_t victims) {
+static bool steal_from_all(struct stealing *s, uint32_t victims) {
     for (uint32_t i = 0; i < victims; i++) {
         if (i + AHEAD < victims) {
             const uint32_t victim = s->victim[i + AHEAD];
-            fetch_server(s, victim);
-            fetch_server(s, s->robbery[victim].thief);
+            prefetch_server(s, victim);
+            prefetch_server(s, s->steal_request[victim].thief);
         }
         if (i + QUEUE_AHEAD < victims) {
             const uint32_t victim = s->victim[i + QUEUE_AHEAD];
-            fetch_queue(s, victim);
-            fetch_queue(s, s->robbery[victim].thief);
+            prefetch_queue(s, victim);
+            prefetch_queue(s, s->steal_request[victim].thief);
         }
-        if (!rob(s, s->victim[i]))
+        if (!steal_from(s, s->victim[i]))
             return false;
     }
     return true;
@@ -334,11 +365,11 @@ static bool rob_all(struct stealing *s, uint32_t victims) {
 
 enum bal_code bal_stealing_step(struct stealing *s) {
     s->slot++;
-    const enum bal_code code = create(s);
+    const enum bal_code code = generate_jobs(s);
     if (code)
         return code;
-    const uint32_t askers = find_askers(s), victims = find_victims(s, askers);
-    if (!rob_all(s, victims))
+    const uint32_t askers = find_thieves(s), victims = find_victims(s, askers);
+    if (!steal_from_all(s, victims))
         return BAL_E_MEMORY;
     s->tally.totals.requests += askers;
     s->tally.totals.steals += victims;
@@ -389,7 +420,7 @@ static enum bal_code set_up_queues(struct stealing *s, const uint32_t *initial) 
     for (uint32_t server = 0; server < s->servers; server++) {
         if (initial[server] == 0)
             continue;
-        union bal_word *run = bal_queues_push(&s->runs, server, 1);
+        union bal_claim_word *run = bal_queues_push(&s->runs, server, 1);
         if (!run)
             return BAL_E_MEMORY;
         run->bits = initial[server];
@@ -404,7 +435,7 @@ enum bal_code bal_stealing_init(struct stealing *s, const struct bal_model *mode
     memset(s, 0, sizeof *s);
     s->servers = bal_servers_count(&model->servers);
     s->model = model;
-    s->coin = bal_coin_of(model->load);
+    s->coin = bal_bernoulli_make(model->load);
     bal_rng_init(&s->arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&s->places, run->seed, run->replication, BAL_STREAM_PLACES);
     bal_rng_init(&s->choices, run->seed, run->replication, BAL_STREAM_STEALING);
@@ -412,11 +443,11 @@ enum bal_code bal_stealing_init(struct stealing *s, const struct bal_model *mode
     s->tally.stealing = true;
     s->end = calloc(s->servers, sizeof *s->end);
     s->settled = calloc(s->servers, sizeof *s->settled);
-    s->robbery = malloc(s->servers * sizeof *s->robbery);
-    s->robbed = calloc(s->servers / 64 + 1, sizeof *s->robbed);
+    s->steal_request = malloc(s->servers * sizeof *s->steal_request);
+    s->stolen_from = calloc(s->servers / 64 + 1, sizeof *s->stolen_from);
     s->asker = malloc((s->servers + 1) * sizeof *s->asker);
     s->victim = malloc((s->servers + 1) * sizeof *s->victim);
-    if (!code && (!s->end || !s->settled || !s->robbery || !s->robbed || !s->asker || !s->victim))
+    if (!code && (!s->end || !s->settled || !s->steal_request || !s->stolen_from || !s->asker || !s->victim))
         code = BAL_E_MEMORY;
     if (!code)
         code = bal_queues_init(&s->runs, s->servers, 1);
@@ -430,8 +461,8 @@ void bal_stealing_fini(struct stealing *s) {
     bal_queues_fini(&s->runs);
     free(s->victim);
     free(s->asker);
-    free(s->robbery);
-    free(s->robbed);
+    free(s->steal_request);
+    free(s->stolen_from);
     free(s->site);
     free(s->place);
     free(s->made);

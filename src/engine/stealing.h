@@ -8,9 +8,10 @@
  * response time 1 and waits 0 slots.
  *
  * What is drawn, from which stream and in which order (tests repeat it):
- *   arrivals  in each slot a coin for each generator, 64 at a time (base/coin.h), whatever the placement and
- *             f are;
- *   places    `moving`: the host of the slot; `walk`: a word for 64 generators each, which move before they
+ *   arrivals  in each slot a coin for each generator, 64 at a time (base/bernoulli_bits.h), the same
+ *             for every placement and f;
+ *   places    `moving`: the host of the slot (`longest`, `shortest` and `cycling` draw nothing); `walk`: a
+ *             word for 64 generators each, which move before they
  *             make a job: to the next server where a bit is set, to the one before where it is not;
  *   stealing  for each empty server in turn the victim, a number below n; among the others a number below
  *             n - 1, where those from its own on stand for the next server each. A victim that has something
@@ -19,14 +20,14 @@
 #ifndef ENGINE_STEALING_H
 #define ENGINE_STEALING_H
 
-#include "base/coin.h"
+#include "base/bernoulli_bits.h"
 #include "engine/queues.h"
 #include "engine/tally.h"
 
 enum { STEALING_COUNTED = 1 << 14 }; /* response times below this are counted by value */
 
 /* What a victim knows of its thieves. */
-struct robbery {
+struct steal_request {
     uint32_t askers;
     uint32_t thief; /* one of them: the choice so far */
 };
@@ -38,8 +39,7 @@ struct site {
 };
 
 /* A server that only works off its queue is not touched: it is known when it will be empty. What it has
- * served meanwhile is counted ("settled") when somebody brings it work or takes some, and at the end of a
- * slice. */
+ * served meanwhile is counted ("settled") when it gets or loses jobs, and at the end of a slice. */
 struct stealing {
     uint32_t servers;
     uint64_t slot;     /* the current one, or the last */
@@ -49,15 +49,15 @@ struct stealing {
 
     const struct bal_model *model;
     struct bal_rng arrivals, places, choices;
-    struct bal_coin coin;
+    struct bal_bernoulli coin;
     uint64_t *made;    /* jobs of this slot, a bit for each generator */
     uint32_t *place;   /* `walk`: where each generator is */
     struct site *site; /* `hosts` and `map` */
     uint32_t sites;
-    uint32_t *asker;         /* the empty servers */
-    uint32_t *victim;        /* the servers that are robbed in this slot */
-    uint64_t *robbed;        /* which they are, a bit for each server; clear between slots */
-    struct robbery *robbery; /* of each that is */
+    uint32_t *asker;                     /* the empty servers */
+    uint32_t *victim;                    /* the servers that are robbed in this slot */
+    uint64_t *stolen_from;               /* which they are, a bit for each server; clear between slots */
+    struct steal_request *steal_request; /* of each that is */
 
     uint64_t created, served; /* jobs, since the start */
     uint64_t sum;             /* of the total queue, over the slots of the slice, at the end of each */
@@ -74,7 +74,7 @@ struct stealing {
 enum bal_code bal_stealing_init(struct stealing *s, const struct bal_model *model, const struct bal_run *run);
 void bal_stealing_fini(struct stealing *s);
 
-/* One slot, in O(servers). Fails only for want of memory; the chain is then of no more use. */
+/* One slot, in O(servers). Fails only without memory; the chain must not be used after that. */
 enum bal_code bal_stealing_step(struct stealing *s);
 
 /* Closes the slice that ends with this slot. */

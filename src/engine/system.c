@@ -1,3 +1,5 @@
+/* Sets up the servers, queues and dispatcher of a run, and frees them. What runs often is inline in
+ * system.h. */
 #include "engine/system.h"
 
 #include "engine/watch.h"
@@ -7,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
+static uint32_t find_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct system *system = fleet->host;
-    const struct bal_by_length *index = &system->by_length;
-    const uint32_t ties = bal_by_length_ties(index, fleet->length[index->order[0]]);
+    const struct bal_length_index *index = &system->length_index;
+    const uint32_t ties = bal_length_index_ties(index, fleet->length[index->order[0]]);
     return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
 }
 
 /* ---- servers by weight ---- */
 
-static uint32_t best_own(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
+static uint32_t find_best_own(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
     struct system *system = fleet->host;
     return bal_ranking_best(&system->ranking, fleet, rule, rng);
 }
 
-static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
-    return best_own(fleet, BAL_OWN_FEWEST, rng);
+static uint32_t find_fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
+    return find_best_own(fleet, BAL_OWN_FEWEST, rng);
 }
 
 static uint32_t draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
@@ -37,12 +39,14 @@ static uint32_t servers_below(const struct system *system, double share) {
 
 uint32_t bal_system_first_jobs(const struct system *system, uint32_t server) {
     const uint32_t *initial = system->run->initial;
-    return initial ? initial[server] : server < servers_below(system, system->start.busy);
+    if (initial)
+        return initial[server];
+    return server < servers_below(system, system->start.busy) ? bal_start_jobs(&system->start) : 0;
 }
 
 static enum bal_code set_up_policy(struct system *system, const struct bal_policy_spec *spec,
-                                   const struct bal_setting *setting) {
-    system->state = bal_lines_new(bal_policy_size(spec, setting) + 1, 1);
+                                   const struct bal_policy_context *setting) {
+    system->state = bal_cacheline_alloc(bal_policy_size(spec, setting) + 1, 1);
     if (!system->state)
         return BAL_E_MEMORY;
     bal_policy_init(spec, setting, system->state);
@@ -50,7 +54,7 @@ static enum bal_code set_up_policy(struct system *system, const struct bal_polic
     for (uint32_t server = 0; server < system->servers; server++) {
         if (bal_system_first_jobs(system, server) > system_room(system, system->features))
             continue;
-        const bool on = !(system->features & POWERED) || bal_set_contains(system->standby, server);
+        const bool on = !(system->features & POWER_SWITCHING) || bal_set_contains(system->standby, server);
         const bool setup = !on && bal_set_contains(system->setup, server);
         bal_policy_report(spec, system->state, &system->fleet,
                           on      ? BAL_REPORT_IDLE
@@ -71,64 +75,65 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
     const struct bal_policy *policy = spec->policy;
     const unsigned flags = bal_policy_flags(spec);
     unsigned features = 0;
-    if (flags & BAL_NEEDS_INDEX && !run->plain && !may_close(model, run)) /* the index knows no closed servers
-                                                                           */
-        features |= flags & BAL_NEEDS_OWN && bal_model_is_weighted(model) ? WEIGHED : INDEXED;
+    if (flags & BAL_NEEDS_INDEX && !run->reference && !may_close(model, run)) /* the index knows no closed
+                                                                               * servers
+                                                                               */
+        features |= flags & BAL_NEEDS_OWN && bal_model_is_weighted(model) ? WEIGHT_INDEX : LENGTH_INDEX;
     if (flags & BAL_NEEDS_RESPONSES)
-        features |= OBSERVED;
+        features |= RESPONSES_SEEN;
     if (policy->wants & BAL_WANTS_LOAD && policy->load_share)
-        features |= LOADED;
+        features |= LOAD_REPORTS;
     if (flags & BAL_NEEDS_TIME)
-        features |= TIMED;
+        features |= POLICY_CLOCK;
     if (flags & BAL_ASKS)
-        features |= ASKING;
+        features |= ASYNC_PROBES;
     if (policy->wants & BAL_WANTS_IDLE)
-        features |= REPORTING;
+        features |= IDLE_REPORTS;
     if (policy->wants & BAL_WANTS_STILL_IDLE)
-        features |= RATED;
+        features |= POISSON_IDLE_REPORTS;
     if (model->servers.groups > 1)
-        features |= MIXED;
+        features |= MIXED_SPEEDS;
     if (policy->wants & BAL_WANTS_POWER)
-        features |= POWERED;
+        features |= POWER_SWITCHING;
     if (model->buffer > 0)
-        features |= BOUNDED;
+        features |= FINITE_BUFFERS;
     if (model->curve.kind != BAL_CURVE_CONSTANT)
-        features |= VARYING;
+        features |= VARYING_RATE;
     if (model->tasks > 1)
         features |= TASKS;
     if (model->discipline == BAL_DISCIPLINE_SHARING)
-        features |= SHARED;
+        features |= PROCESSOR_SHARING;
     if (model->slots > 1)
-        features |= MANY;
+        features |= MULTISERVER;
     if (model->patience.mean > 0)
-        features |= PATIENT | MANY;
+        features |= ABANDONMENT | MULTISERVER;
     if (bal_failures_happen(&model->failures))
-        features |= UNRELIABLE | MANY;
+        features |= REPAIRABLE | MULTISERVER;
     if (model->steal.kind != BAL_STEAL_NONE)
         features |= STEALING;
     if (run->trace)
-        features |= RECORDED;
+        features |= TRACE_JOBS;
     else if (!bal_arrivals_are_poisson(&model->arrivals))
-        features |= BURSTY;
+        features |= NON_POISSON;
     if (run->history)
-        features |= HISTORIED;
+        features |= TIME_SERIES;
     if (run->history && run->history->kind)
-        features |= KINDED;
+        features |= JOB_GROUPS;
     if (run->failing > 0)
-        features |= FAILING;
+        features |= FAIL_STOP;
     if (!model->classes)
         return features;
-    features |= RANKED;
+    features |= model->class_count > 2 ? HAS_CLASSES | GRADED : HAS_CLASSES;
     const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
     if (discipline != BAL_DISCIPLINE_FIFO)
-        features |= LANED;
+        features |= CLASS_QUEUES;
     if (discipline == BAL_DISCIPLINE_NONPREEMPTIVE)
-        features |= HOLDING;
+        features |= NONPREEMPTIVE;
     return features;
 }
 
 static enum bal_code set_up_slots(struct system *system, uint32_t words) {
-    if (!(system->features & MANY))
+    if (!(system->features & MULTISERVER))
         return BAL_OK;
     const size_t slots = (size_t)system->servers * system->slots;
     system->in_slot = malloc(slots * item_words(words, system->features) * sizeof *system->in_slot);
@@ -143,22 +148,24 @@ static enum bal_code set_up_slots(struct system *system, uint32_t words) {
 static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     const uint32_t servers = system->servers;
     const unsigned features = system->features;
-    enum bal_code code = bal_queues_init(&system->queues, features & LANED ? 2 * servers : servers,
+    enum bal_code code = bal_queues_init(&system->queues, system_lanes(system, features) * servers,
                                          item_words(words, features));
-    if (!code && features & INDEXED)
-        code = bal_by_length_init(&system->by_length, servers);
+    if (!code && features & LENGTH_INDEX)
+        code = bal_length_index_init(&system->length_index, servers);
     if (code)
         return code;
-    system->length =
-        features & (LANED | MANY) ? calloc(servers, sizeof *system->length) : system->queues.length;
+    system->length = features & (CLASS_QUEUES | MULTISERVER) ? calloc(servers, sizeof *system->length)
+                                                             : system->queues.length;
     system->large = bal_queues_bytes(&system->queues) > LARGE_FLEET;
-    system->urgent = features & RANKED ? calloc(servers, sizeof *system->urgent) : NULL;
-    system->serving = features & HOLDING ? calloc(servers, sizeof *system->serving) : NULL;
-    system->idle = features & RATED ? malloc(bal_set_size(servers)) : NULL;
-    if (!system->length || (features & RANKED && !system->urgent) ||
-        (features & HOLDING && !system->serving) || (features & RATED && !system->idle))
+    system->urgent = features & HAS_CLASSES ? calloc(servers, sizeof *system->urgent) : NULL;
+    system->upto = features & GRADED ? calloc((size_t)servers * system->classes, sizeof *system->upto) : NULL;
+    system->serving = features & NONPREEMPTIVE ? calloc(servers, sizeof *system->serving) : NULL;
+    system->idle = features & POISSON_IDLE_REPORTS ? malloc(bal_set_size(servers)) : NULL;
+    if (!system->length || (features & HAS_CLASSES && !system->urgent) ||
+        (features & GRADED && !system->upto) || (features & NONPREEMPTIVE && !system->serving) ||
+        (features & POISSON_IDLE_REPORTS && !system->idle))
         return BAL_E_MEMORY;
-    if (features & RATED) {
+    if (features & POISSON_IDLE_REPORTS) {
         bal_set_init(system->idle, servers);
         for (uint32_t server = 0; server < servers; server++)
             bal_set_insert(system->idle, server);
@@ -166,8 +173,8 @@ static enum bal_code set_up_queues(struct system *system, uint32_t words) {
     return BAL_OK;
 }
 
-/* Of the servers that begin without jobs the first are in set-up, the next off, as the start says, and the
- * others stand by. One that begins with jobs stands by until they join. */
+/* Of the servers that begin without jobs the first are in set-up, the next off, as given by the start, and
+ * the others stand by. One that begins with jobs stands by until they join. */
 static void begin_power(struct system *system) {
     const struct bal_start *start = &system->start;
     const uint32_t busy = servers_below(system, start->busy);
@@ -194,7 +201,7 @@ static void begin_power(struct system *system) {
 static enum bal_code set_up_power(struct system *system, const struct bal_model *model,
                                   const struct bal_policy_spec *policy) {
     system->tally.watts = bal_watts_of(&model->watts);
-    if (!(system->features & POWERED))
+    if (!(system->features & POWER_SWITCHING))
         return BAL_OK;
     system->tally.powered = true;
     const struct bal_power power = policy->policy->power(policy->value);
@@ -213,23 +220,27 @@ static enum bal_code set_up_power(struct system *system, const struct bal_model 
 }
 
 static enum bal_code set_up_fleet(struct system *system, bool closes) {
-    const bool weighed = system->features & WEIGHED;
+    const bool weighed = system->features & WEIGHT_INDEX;
     system->fleet = (struct bal_fleet){.servers = system->servers,
                                        .length = system->length,
                                        .urgent = system->urgent,
-                                       .shortest = system->features & INDEXED ? shortest : NULL,
-                                       .fewest_own = weighed                      ? fewest_own
-                                                     : system->features & INDEXED ? shortest
-                                                                                  : NULL,
-                                       .best_own = weighed ? best_own : NULL,
+                                       .shortest = system->features & LENGTH_INDEX ? find_shortest : NULL,
+                                       .fewest_own = weighed                           ? find_fewest_own
+                                                     : system->features & LENGTH_INDEX ? find_shortest
+                                                                                       : NULL,
+                                       .best_own = weighed ? find_best_own : NULL,
                                        .draw_by_weight = closes ? NULL : draw_by_weight,
                                        .own = system->length, /* the only dispatcher has sent all */
                                        .weight = system->weights.of,
+                                       .upto = system->upto,
+                                       .classes = system->classes,
+                                       .move = system->move,
                                        .ask = system->ask,
                                        .ask_room = sizeof system->ask / sizeof *system->ask,
                                        .host = system};
-    system->pace = system->features & ASKING ? calloc(system->servers, sizeof *system->pace) : NULL;
-    if (system->features & ASKING && !system->pace)
+    system->latency_ewma =
+        system->features & ASYNC_PROBES ? calloc(system->servers, sizeof *system->latency_ewma) : NULL;
+    if (system->features & ASYNC_PROBES && !system->latency_ewma)
         return BAL_E_MEMORY;
     if (weighed && bal_ranking_init(&system->ranking, &system->fleet))
         return BAL_E_MEMORY;
@@ -270,8 +281,8 @@ static void fetch_shortest(const struct system *system, const uint32_t *drawn) {
             best = other < (best & ~(uint64_t)UINT32_MAX) ? other : best; /* the first of several */
         }
         __builtin_prefetch(bal_queues_ring(queues, (uint32_t)best, words));
-        if (system->beside)
-            __builtin_prefetch(system->beside + (uint32_t)best * system->beside_size);
+        if (system->prefetch_base)
+            __builtin_prefetch(system->prefetch_base + (uint32_t)best * system->prefetch_size);
     }
 }
 
@@ -287,19 +298,32 @@ void bal_system_draw(struct system *system) {
 
 static void set_up_draws(struct system *system, const struct bal_policy_spec *policy) {
     const uint32_t draws = policy->policy->draws ? policy->policy->draws(policy->value) : 0;
-    if (draws > DRAWS_MOST || system->features & (TASKS | FAILING | UNRELIABLE) || system->run->plain)
+    if (draws > DRAWS_MAX || system->features & (TASKS | FAIL_STOP | REPAIRABLE) || system->run->reference)
         return;
     system->draws = draws;
-    system->drawn_step = system->large && !(system->features & LANED) ? DRAWN_BURST : DRAWN_JOBS / 2;
+    system->drawn_step = system->large && !(system->features & CLASS_QUEUES) ? DRAWN_BURST : DRAWN_JOBS / 2;
     draw_for_jobs(system, 0);
 }
 
 void bal_system_draw_ranks(struct system *system) {
     struct bal_rng local = system->class_rng;
-    for (unsigned i = 0; i < RANKS; i++)
-        system->rank[i] = bal_rng_uniform(&local) >= system->high;
+    for (unsigned i = 0; i < RANKS; i++) {
+        const double u = bal_rng_uniform(&local);
+        uint32_t rank = u >= system->below[0];
+        while (rank > 0 && rank + 1 < system->classes && u >= system->below[rank])
+            rank++;
+        system->rank[i] = (uint8_t)rank;
+    }
     system->class_rng = local;
     system->rank_drawn = 0;
+}
+
+static void set_up_classes(struct system *system, const struct bal_model *model) {
+    system->classes = bal_model_classes(model);
+    system->below[0] = model->high;
+    for (uint32_t i = 1; i + 1 < model->class_count; i++)
+        system->below[i] = system->below[i - 1] + model->share[i];
+    system->rank_drawn = RANKS;
 }
 
 static void set_next_stop(struct system *system) {
@@ -312,7 +336,7 @@ static void set_next_stop(struct system *system) {
 /* Can the number of events so far take the place of time? */
 static bool can_count(const struct system *system, const struct bal_run *run, double rate) {
     const double events = rate * run->time;
-    return events >= COUNTED_LEAST && events < COUNTED_MOST && !(system->features & TIMELY) && !run->path &&
+    return events >= COUNTED_MIN && events < COUNTED_MAX && !(system->features & NEEDS_CLOCK) && !run->path &&
            !run->watch && !run->timed;
 }
 
@@ -320,7 +344,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
                               const struct bal_policy_spec *policy, const struct bal_run *run, uint32_t words,
                               double rate, struct bal_error *err) {
     memset(system, 0, sizeof *system);
-    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    const struct bal_policy_context setting = {bal_servers_count(&model->servers), model->load};
     system->servers = setting.servers;
     system->policy = policy->policy;
     system->run = run;
@@ -329,8 +353,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
         system->features |= COUNTED;
     system->slots = model->slots > 1 ? model->slots : 1;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
-    system->high = model->high;
-    system->rank_drawn = RANKS;
+    set_up_classes(system, model);
     const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;
     system->per_unit = mean_speed / model->size.mean;
     system->load_share = bal_policy_load_share(policy);
@@ -339,7 +362,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     bal_rng_init(&system->report_rng, run->seed, run->replication, BAL_STREAM_REPORTS);
     bal_rng_init(&system->class_rng, run->seed, run->replication, BAL_STREAM_CLASSES);
     bal_rng_init(&system->power_rng, run->seed, run->replication, BAL_STREAM_POWER);
-    system->report_left = system->features & RATED ? bal_rng_exp(&system->report_rng) : 0;
+    system->report_left = system->features & POISSON_IDLE_REPORTS ? bal_rng_exp(&system->report_rng) : 0;
     bal_rng_init(&system->thinning_rng, run->seed, run->replication, BAL_STREAM_THINNING);
     system->curve = &model->curve;
     system->per_most = 1 / bal_curve_most(&model->curve);
@@ -355,15 +378,15 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     if (!code)
         code = set_up_fleet(system, may_close(model, run));
     if (!code)
-        code = bal_tally_init(&system->tally, run, model->size.mean, model->classes);
+        code = bal_tally_init(&system->tally, run, model->size.mean, system->classes);
     if (system->features & COUNTED)
         bal_tally_count_events(&system->tally, rate);
     if (!code)
-        code =
-            bal_history_init(&system->history, system->features & HISTORIED ? run->history : NULL, run->time);
+        code = bal_history_init(&system->history, system->features & TIME_SERIES ? run->history : NULL,
+                                run->time);
     system->tally.slots = system->slots;
     system->tally.stealing = system->features & STEALING;
-    system->tally.patient = system->features & PATIENT;
+    system->tally.patient = system->features & ABANDONMENT;
     if (!code)
         code = set_up_power(system, model, policy);
     if (!code)
@@ -379,7 +402,7 @@ void bal_system_fini(struct system *system) {
     if (system->length != system->queues.length)
         free(system->length);
     bal_queues_fini(&system->queues);
-    bal_by_length_fini(&system->by_length);
+    bal_length_index_fini(&system->length_index);
     bal_weights_fini(&system->weights);
     bal_ranking_fini(&system->ranking);
     bal_tally_fini(&system->tally);
@@ -387,12 +410,13 @@ void bal_system_fini(struct system *system) {
     free(system->in_slot);
     free(system->vacant);
     free(system->urgent);
+    free(system->upto);
     free(system->serving);
     free(system->idle);
     free(system->standby);
     free(system->setup);
     free(system->fleet.shares);
-    free(system->pace);
+    free(system->latency_ewma);
     free(system->state);
     system->state = NULL;
 }
@@ -455,17 +479,17 @@ enum bal_code bal_system_drained(struct system *system, double now) {
 }
 
 /* A server reports at most twice for each job that starts it: when it has run out of work or has been set up,
- * and when it switches off. With slots it reports at most once for each job that leaves it or comes to it,
- * besides. One that begins standing by switches off once for free, and one that begins in set-up has two
- * reports for free. */
+ * and when it switches off; a third time where a job that is held waits for the server that it has started.
+ * With slots it reports at most once for each job that leaves it or comes to it, besides. One that begins
+ * standing by switches off once for free, and one that begins in set-up has two reports for free. */
 static void check_reports(struct system *system) {
     const struct totals *totals = &system->tally.totals;
     const uint64_t jobs = totals->arrivals + totals->lost + totals->refused;
-    const uint64_t most = system->features & MANY ? 4 : 2;
+    const uint64_t most = (system->features & MULTISERVER ? 4u : 2u) + (system->holds ? 1u : 0u);
     system->now = system->tally.end;
-    if (system->features & POWERED && !system->chatty &&
+    if (system->features & POWER_SWITCHING && !system->unbounded_reports &&
         totals->reports > most * jobs + system->began_on + 2 * system->began_setup)
-        bal_system_broken(system, "servers have sent more reports than jobs can cause");
+        bal_system_internal_error(system, "servers have sent more reports than jobs can cause");
 }
 
 enum bal_code bal_system_end(struct system *system, enum bal_code code, struct bal_trial *trial,
@@ -483,7 +507,7 @@ enum bal_code bal_system_end(struct system *system, enum bal_code code, struct b
     return BAL_OK;
 }
 
-_Noreturn void bal_system_broken(const struct system *system, const char *what) {
+_Noreturn void bal_system_internal_error(const struct system *system, const char *what) {
     fprintf(stderr,
             "ballast: internal error: %s (policy %s, seed %llu, replication %llu, simulation time %.17g)\n",
             what, system->policy->name, (unsigned long long)system->run->seed,

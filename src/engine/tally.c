@@ -1,3 +1,5 @@
+/* Turns the sums, histograms and slices of a run into the measurements of a trial, with the warm-up
+ * removed. */
 #include "engine/tally.h"
 
 #include "stats/erlang.h"
@@ -9,15 +11,15 @@
 
 /* When a slice begins; the division is rounded last, so that it is exact where slices are whole numbers of
  * slots. */
-static double boundary(const struct tally *tally, unsigned slice) {
+static double slice_start(const struct tally *tally, unsigned slice) {
     if (slice > tally->slices)
         return INFINITY;
     const double time = tally->time * slice / tally->slices;
     return tally->slotted ? floor(time) : time;
 }
 
-static enum bal_code start(struct tally *tally, const struct bal_run *run) {
-    tally->slice_end = boundary(tally, 1);
+static enum bal_code start_slices(struct tally *tally, const struct bal_run *run) {
+    tally->slice_end = slice_start(tally, 1);
     tally->fixed_warmup = run->warmup != BAL_WARMUP_MSER;
     if (tally->fixed_warmup) {
         const double part = !isnan(run->warmup) ? run->warmup : run->trace ? 0 : BAL_WARMUP_DEFAULT;
@@ -27,7 +29,7 @@ static enum bal_code start(struct tally *tally, const struct bal_run *run) {
     return BAL_OK;
 }
 
-enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes) {
+enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, unsigned classes) {
     memset(tally, 0, sizeof *tally);
     tally->run = run;
     tally->time = run->time;
@@ -36,16 +38,17 @@ enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, dou
     tally->slots = 1;
     tally->unit = unit;
     tally->per_unit = 1 / unit;
-    if (classes && !(tally->by_class = calloc(2, sizeof *tally->by_class)))
+    tally->classes = classes;
+    if (classes > 1 && !(tally->by_class = calloc(classes, sizeof *tally->by_class)))
         return BAL_E_MEMORY;
-    return start(tally, run);
+    return start_slices(tally, run);
 }
 
 void bal_tally_count_events(struct tally *tally, double rate) {
     tally->rate = rate;
     tally->time *= rate;
     tally->per_unit = 1;
-    tally->slice_end = boundary(tally, 1);
+    tally->slice_end = slice_start(tally, 1);
 }
 
 enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run) {
@@ -55,7 +58,7 @@ enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *
     tally->slotted = true;
     tally->slices = tally->time < SLICES ? (unsigned)tally->time : SLICES;
     tally->unit = tally->per_unit = 1;
-    return start(tally, run);
+    return start_slices(tally, run);
 }
 
 void bal_tally_fini(struct tally *tally) {
@@ -71,15 +74,15 @@ void bal_tally_fini(struct tally *tally) {
     tally->snapshots = 0;
 }
 
-static unsigned channels(const struct tally *tally) {
-    return tally->by_class ? CHANNELS : 1;
+static unsigned channel_count(const struct tally *tally) {
+    return tally->by_class ? HIGH + tally->classes : 1;
 }
 
 static struct channel *channel_of(struct tally *tally, unsigned which) {
     return which == ALL ? &tally->all : &tally->by_class[which - HIGH];
 }
 
-static bool pack(const struct bal_histogram *h, struct packed_histogram *packed) {
+static bool pack_histogram(const struct bal_histogram *h, struct packed_histogram *packed) {
     unsigned first = 0, end = BAL_HISTOGRAM_BINS;
     while (first < end && h->count[first] == 0)
         first++;
@@ -112,10 +115,11 @@ static bool pack_channel(const struct channel *channel, struct packed_channel *p
                                       .waiting = channel->waiting,
                                       .immediate = channel->immediate,
                                       .completed = channel->completed,
+                                      .gave_up = channel->gave_up,
                                       .routed = channel->routed,
                                       .probes = channel->probes};
-    return pack(&channel->response_histogram, &packed->response_histogram) &&
-           pack(&channel->waiting_histogram, &packed->waiting_histogram);
+    return pack_histogram(&channel->response_histogram, &packed->response_histogram) &&
+           pack_histogram(&channel->waiting_histogram, &packed->waiting_histogram);
 }
 
 static void subtract_channel(struct channel *channel, const struct packed_channel *before) {
@@ -123,6 +127,7 @@ static void subtract_channel(struct channel *channel, const struct packed_channe
     channel->waiting -= before->waiting;
     channel->immediate -= before->immediate;
     channel->completed -= before->completed;
+    channel->gave_up -= before->gave_up;
     channel->routed -= before->routed;
     channel->probes -= before->probes;
     subtract_packed(&channel->response_histogram, &before->response_histogram);
@@ -133,14 +138,14 @@ static bool take_snapshot(struct tally *tally) {
     struct snapshot *snapshot = &tally->snapshot[tally->snapshots++];
     snapshot->slice = tally->slice;
     snapshot->totals = tally->totals;
-    bool packed = pack(&tally->load, &snapshot->load);
-    for (unsigned which = 0; which < channels(tally); which++)
+    bool packed = pack_histogram(&tally->load, &snapshot->load);
+    for (unsigned which = 0; which < channel_count(tally); which++)
         packed = pack_channel(channel_of(tally, which), &snapshot->channel[which]) && packed;
     return packed;
 }
 
-/* Nobody is or was there, so that nobody is or was at a level above either: but for the one at the top, in
- * which engines of slotted time keep what they do not tell apart. */
+/* No server is or was at this level, so that none is or was at a higher level either: except the top level,
+ * in which slotted engines keep all lengths that they do not count separately. */
 static bool is_empty(const struct level *level) {
     return level->count == 0 && level->area == 0;
 }
@@ -183,7 +188,7 @@ void bal_channel_take(struct channel *channel, double per_unit) {
 
 bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
     struct totals *totals = &tally->totals;
-    for (unsigned which = 0; which < channels(tally); which++)
+    for (unsigned which = 0; which < channel_count(tally); which++)
         bal_channel_take(channel_of(tally, which), tally->per_unit);
     const double width = tally->slice_end - tally->slice_start;
     const double queue = close_levels(tally->level, width, totals->tail);
@@ -199,7 +204,7 @@ bool bal_tally_close_slice(struct tally *tally, uint64_t probes) {
         tally->slice_queue[tally->slice] = queue / width;
     tally->end = tally->slice_start = tally->slice_end;
     tally->slice++;
-    tally->slice_end = boundary(tally, tally->slice + 1);
+    tally->slice_end = slice_start(tally, tally->slice + 1);
     return !may_end_warmup(tally) || take_snapshot(tally);
 }
 
@@ -212,13 +217,13 @@ bool bal_tally_end(struct tally *tally, double now, uint64_t probes) {
 }
 
 /* Slices that MSER-5 takes for warm-up. */
-static unsigned transient(const struct tally *tally) {
+static unsigned transient_slices(const struct tally *tally) {
     return (unsigned)bal_warmup_mser5(tally->slice_queue, tally->slices);
 }
 
 /* The first snapshot at or after the end of the warm-up; NULL: nothing is cut. */
 static const struct snapshot *choose_snapshot(const struct tally *tally) {
-    const unsigned slice = tally->fixed_warmup ? tally->warmup_slice : transient(tally);
+    const unsigned slice = tally->fixed_warmup ? tally->warmup_slice : transient_slices(tally);
     if (slice == 0)
         return NULL;
     for (unsigned i = 0; i < tally->snapshots; i++)
@@ -253,7 +258,7 @@ static void subtract_totals(struct totals *totals, const struct totals *before) 
 static void cut_warmup(struct tally *tally, const struct snapshot *cut) {
     subtract_totals(&tally->totals, &cut->totals);
     subtract_packed(&tally->load, &cut->load);
-    for (unsigned which = 0; which < channels(tally); which++)
+    for (unsigned which = 0; which < channel_count(tally); which++)
         subtract_channel(channel_of(tally, which), &cut->channel[which]);
 }
 
@@ -261,14 +266,14 @@ static void cut_warmup(struct tally *tally, const struct snapshot *cut) {
 static double mean_queue(const struct tally *tally, unsigned first, unsigned end) {
     double area = 0;
     for (unsigned slice = first; slice < end; slice++)
-        area += tally->slice_queue[slice] * (boundary(tally, slice + 1) - boundary(tally, slice));
-    return area / (boundary(tally, end) - boundary(tally, first));
+        area += tally->slice_queue[slice] * (slice_start(tally, slice + 1) - slice_start(tally, slice));
+    return area / (slice_start(tally, end) - slice_start(tally, first));
 }
 
 /* What a queue that is still filling up shows: how much longer it is in the last three quarters of the
  * measured part than in the first, over its mean. Of all ways to divide that part this sees both a slow climb
  * and the rest of a fast one about as well as the best would. */
-static double drift(const struct tally *tally, unsigned cut) {
+static double queue_drift(const struct tally *tally, unsigned cut) {
     const unsigned border = cut + (tally->slices - cut) / 4;
     const double mean = mean_queue(tally, cut, tally->slices);
     const double change = mean_queue(tally, border, tally->slices) - mean_queue(tally, cut, border);
@@ -311,7 +316,7 @@ static void percentiles(const struct tally *tally, const struct bal_histogram *h
 }
 
 /* NaN where there is nothing to divide by: nothing was measured. */
-static double per(double amount, double count) {
+static double ratio_or_nan(double amount, double count) {
     return count > 0 ? amount / count : NAN;
 }
 
@@ -319,20 +324,27 @@ static double per(double amount, double count) {
 static void times_of(const struct tally *tally, struct channel *channel, double *metric) {
     channel->waiting_histogram.count[0] += channel->immediate;
     const double started = (double)bal_histogram_total(&channel->waiting_histogram);
-    metric[0] = per(channel->response, (double)channel->completed);
+    metric[0] = ratio_or_nan(channel->response, (double)channel->completed);
     percentiles(tally, &channel->response_histogram, metric + 1);
-    metric[5] = per(channel->waiting, started);
+    metric[5] = ratio_or_nan(channel->waiting, started);
     percentiles(tally, &channel->waiting_histogram, metric + 6);
-    metric[10] = 1 - per((double)channel->immediate, started);
+    /* Who gives up has waited. */
+    metric[10] = 1 - ratio_or_nan((double)channel->immediate, started + (double)channel->gave_up);
 }
 
 static void class_metrics(struct tally *tally, double *metric) {
-    struct channel *high = channel_of(tally, HIGH), *low = channel_of(tally, LOW);
+    struct channel *high = tally->by_class, *low = tally->by_class + tally->classes - 1;
     times_of(tally, high, &metric[BAL_HIGH_RESPONSE_MEAN]);
     times_of(tally, low, &metric[BAL_LOW_RESPONSE_MEAN]);
-    metric[BAL_HIGH_PROBES_PER_JOB] = per((double)high->probes, (double)high->routed);
-    metric[BAL_LOW_PROBES_PER_JOB] = per((double)low->probes, (double)low->routed);
-    metric[BAL_MOVES_PER_HIGH_JOB] = per((double)tally->totals.moves, (double)high->routed);
+    metric[BAL_HIGH_PROBES_PER_JOB] = ratio_or_nan((double)high->probes, (double)high->routed);
+    metric[BAL_LOW_PROBES_PER_JOB] = ratio_or_nan((double)low->probes, (double)low->routed);
+    for (unsigned i = 0; tally->classes > 2 && i < tally->classes; i++) {
+        const struct channel *class = &tally->by_class[i];
+        double *of_class = &metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i];
+        of_class[0] = ratio_or_nan(class->response, (double)class->completed);
+        of_class[1] = bal_distribution_quantile(&class->response_histogram, 0.99, tally->unit, false);
+    }
+    metric[BAL_MOVES_PER_HIGH_JOB] = ratio_or_nan((double)tally->totals.moves, (double)high->routed);
 }
 
 /* From integrals to averages. Cutting the warm-up may leave a rounding error below 0. */
@@ -347,21 +359,23 @@ static void queue_metrics(const struct tally *tally, uint32_t servers, double ti
     trial->metric[BAL_QUEUE_MEAN] = totals->queue / time / servers;
     trial->metric[BAL_QUEUE_TOTAL] = totals->queue / time;
     tail_of(totals->tail, time, servers, trial->tail);
+    for (unsigned i = 1; tally->by_class && i <= 3; i++)
+        trial->metric[BAL_HIGH_TAIL_1 + i - 1] = totals->high_tail[i] / time / servers;
     if (trial->high_tail)
         tail_of(totals->high_tail, time, servers, trial->high_tail);
 }
 
 /* Jobs that have come, whether they were let in or not. */
-static double offered(const struct totals *totals) {
+static double offered_jobs(const struct totals *totals) {
     return (double)(totals->arrivals + totals->lost + totals->refused + totals->failed + totals->gave_up);
 }
 
 static void message_metrics(const struct totals *totals, double time, double *metric) {
-    const double jobs = offered(totals);
+    const double jobs = offered_jobs(totals);
     const double probes = (double)totals->probes, reports = (double)totals->reports;
-    metric[BAL_PROBES_PER_JOB] = per(probes, jobs);
-    metric[BAL_REPORTS_PER_JOB] = per(reports, jobs);
-    metric[BAL_MESSAGES_PER_JOB] = per(2 * probes + reports, jobs);
+    metric[BAL_PROBES_PER_JOB] = ratio_or_nan(probes, jobs);
+    metric[BAL_REPORTS_PER_JOB] = ratio_or_nan(reports, jobs);
+    metric[BAL_MESSAGES_PER_JOB] = ratio_or_nan(2 * probes + reports, jobs);
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
     metric[BAL_LOAD_ACHIEVED] = jobs / time; /* the rest of it is up to the model */
 }
@@ -369,23 +383,24 @@ static void message_metrics(const struct totals *totals, double time, double *me
 static void stealing_metrics(const struct totals *totals, uint32_t servers, double time, double *metric) {
     metric[BAL_STEALING_REQUESTS] = (double)totals->requests / time / servers;
     metric[BAL_STEALING_STEALS] = (double)totals->steals / time / servers;
-    metric[BAL_STEALING_MOVED] = per((double)totals->stolen, offered(totals));
+    metric[BAL_STEALING_MOVED] = ratio_or_nan((double)totals->stolen, offered_jobs(totals));
 }
 
 /* What all servers have done: their number in each state, or the part of their time in it. */
-struct doing {
+struct power_shares {
     double busy, standby, setup, off;
 };
 
 /* Where servers do not switch off, those that are neither busy nor gone stand by. */
-static struct doing doing_of(const struct tally *tally, double all, double busy, const double *power) {
+static struct power_shares power_shares_of(const struct tally *tally, double all, double busy,
+                                           const double *power) {
     if (!tally->powered)
-        return (struct doing){
+        return (struct power_shares){
             .busy = busy, .standby = all - busy - power[POWER_OFF], .off = power[POWER_OFF]};
-    return (struct doing){busy, power[POWER_STANDBY], power[POWER_SETUP], power[POWER_OFF]};
+    return (struct power_shares){busy, power[POWER_STANDBY], power[POWER_SETUP], power[POWER_OFF]};
 }
 
-static double watts_of(const struct bal_watts *watts, const struct doing *doing) {
+static double watts_of(const struct bal_watts *watts, const struct power_shares *doing) {
     return doing->busy * watts->busy + doing->standby * watts->idle + doing->setup * watts->setup +
            doing->off * watts->off;
 }
@@ -400,12 +415,12 @@ double bal_tally_energy(const struct tally *tally, uint32_t servers, double unti
     double power[POWER_STATES];
     for (unsigned i = 0; i < POWER_STATES; i++)
         power[i] = tally->totals.power[i] + area_until(&tally->power[i], width);
-    const struct doing doing = doing_of(tally, servers * until, busy, power);
+    const struct power_shares doing = power_shares_of(tally, servers * until, busy, power);
     return watts_of(&tally->watts, &doing);
 }
 
-/* What follows would be our own mistake: tell which trial shows it. */
-static _Noreturn void broken(const struct tally *tally, const char *what, double value) {
+/* An internal error: the message names the trial. */
+static _Noreturn void internal_error(const struct tally *tally, const char *what, double value) {
     fprintf(stderr, "ballast: internal error: %s %.17g (seed %llu, replication %llu, run of time %.17g)\n",
             what, value, (unsigned long long)tally->run->seed, (unsigned long long)tally->run->replication,
             tally->end);
@@ -413,21 +428,21 @@ static _Noreturn void broken(const struct tally *tally, const char *what, double
 }
 
 /* What rounding may do to a part of the whole run, and more to a part of what a warm-up leaves of it. */
-static double rounding(const struct tally *tally, double time) {
+static double rounding_tolerance(const struct tally *tally, double time) {
     return 1e-9 * tally->end / time;
 }
 
 /* The part of its time that servers are in a state; rounding alone may carry it past 0 or 1. */
 static double part_of(const struct tally *tally, const char *what, double area, double time,
                       uint32_t servers) {
-    const double part = area / time / servers, slack = rounding(tally, time);
+    const double part = area / time / servers, slack = rounding_tolerance(tally, time);
     if (!(part >= -slack && part <= 1 + slack))
-        broken(tally, what, part);
+        internal_error(tally, what, part);
     return part < 0 ? 0 : part > 1 ? 1 : part;
 }
 
 /* Every server is in exactly one state at all times, so that the parts of all states are 1. */
-static struct doing parts_of(const struct tally *tally, uint32_t servers, double time) {
+static struct power_shares parts_of(const struct tally *tally, uint32_t servers, double time) {
     const double *power = tally->totals.power;
     const double part[POWER_STATES] = {
         part_of(tally, "the part of time that servers stand by is", power[POWER_STANDBY], time, servers),
@@ -435,10 +450,10 @@ static struct doing parts_of(const struct tally *tally, uint32_t servers, double
         part_of(tally, "the part of time that servers are off is", power[POWER_OFF], time, servers)};
     const double busy =
         part_of(tally, "the part of time that servers are busy is", tally->totals.tail[1], time, servers);
-    const struct doing parts = doing_of(tally, 1, busy, part);
+    const struct power_shares parts = power_shares_of(tally, 1, busy, part);
     const double sum = parts.busy + parts.standby + parts.setup + parts.off;
-    if (!(fabs(sum - 1) <= rounding(tally, time)))
-        broken(tally, "the parts of time in all states of servers sum to", sum);
+    if (!(fabs(sum - 1) <= rounding_tolerance(tally, time)))
+        internal_error(tally, "the parts of time in all states of servers sum to", sum);
     return parts;
 }
 
@@ -446,13 +461,13 @@ static struct doing parts_of(const struct tally *tally, uint32_t servers, double
  * server for every job in service, or for as many as a server can work on. */
 static void power_metrics(const struct tally *tally, uint32_t servers, double time, double *metric) {
     const struct bal_watts *watts = &tally->watts;
-    const struct doing parts = parts_of(tally, servers, time);
+    const struct power_shares parts = parts_of(tally, servers, time);
     const double mean = watts_of(watts, &parts);
     const double needed =
         tally->slots > 1 ? tally->totals.working / tally->slots / time / servers : parts.busy;
     metric[BAL_POWER_MEAN] = mean;
-    metric[BAL_POWER_WASTE] = per(mean, needed * watts->busy + (1 - needed) * watts->off) - 1;
-    metric[BAL_ENERGY_PER_JOB] = per(mean * servers * time, (double)tally->all.completed);
+    metric[BAL_POWER_WASTE] = ratio_or_nan(mean, needed * watts->busy + (1 - needed) * watts->off) - 1;
+    metric[BAL_ENERGY_PER_JOB] = ratio_or_nan(mean * servers * time, (double)tally->all.completed);
     metric[BAL_SERVERS_BUSY] = parts.busy;
     metric[BAL_SERVERS_STANDBY] = parts.standby;
     metric[BAL_SERVERS_SETUP] = parts.setup;
@@ -462,10 +477,10 @@ static void power_metrics(const struct tally *tally, uint32_t servers, double ti
 static void loss_metrics(const struct tally *tally, double *metric) {
     const struct totals *totals = &tally->totals;
     if (tally->patient)
-        metric[BAL_GAVE_UP] = per((double)totals->gave_up, offered(totals));
-    metric[BAL_LOST] = per((double)totals->lost, offered(totals));
-    metric[BAL_REFUSED] = per((double)totals->refused, offered(totals));
-    metric[BAL_FAILED] = per((double)totals->failed, offered(totals));
+        metric[BAL_GAVE_UP] = ratio_or_nan((double)totals->gave_up, offered_jobs(totals));
+    metric[BAL_LOST] = ratio_or_nan((double)totals->lost, offered_jobs(totals));
+    metric[BAL_REFUSED] = ratio_or_nan((double)totals->refused, offered_jobs(totals));
+    metric[BAL_FAILED] = ratio_or_nan((double)totals->failed, offered_jobs(totals));
 }
 
 static void load_metrics(const struct tally *tally, double *metric) {
@@ -488,16 +503,16 @@ static const struct bal_histogram *histogram_of(const struct tally *tally, enum 
     case BAL_OF_HIGH_WAITING:
         return class ? &class[0].waiting_histogram : NULL;
     case BAL_OF_LOW_RESPONSE:
-        return class ? &class[1].response_histogram : NULL;
+        return class ? &class[tally->classes - 1].response_histogram : NULL;
     case BAL_OF_LOW_WAITING:
-        return class ? &class[1].waiting_histogram : NULL;
+        return class ? &class[tally->classes - 1].waiting_histogram : NULL;
     default:
         return &tally->load;
     }
 }
 
 /* The percentiles that were asked for, and whole histograms. */
-static void hand_over(const struct tally *tally, struct bal_trial *trial) {
+static void copy_results(const struct tally *tally, struct bal_trial *trial) {
     const struct bal_percentiles *asked = tally->run->percentiles;
     for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++) {
         const struct bal_histogram *histogram = histogram_of(tally, (enum bal_distribution)d);
@@ -523,7 +538,7 @@ static void channel_to_time(struct channel *channel, double rate, double unit) {
 static void to_time(struct tally *tally) {
     struct totals *totals = &tally->totals;
     const double rate = tally->rate;
-    for (unsigned which = 0; which < channels(tally); which++)
+    for (unsigned which = 0; which < channel_count(tally); which++)
         channel_to_time(channel_of(tally, which), rate, tally->unit);
     totals->queue /= rate;
     for (unsigned i = 0; i < LEVELS; i++) {
@@ -540,7 +555,7 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     for (unsigned q = 0; q < 4; q++)
         trial->quarter[q] = mean_queue(tally, tally->slices * q / 4, tally->slices * (q + 1) / 4);
     const struct snapshot *cut = choose_snapshot(tally);
-    trial->warmup = cut ? boundary(tally, cut->slice) : 0;
+    trial->warmup = cut ? slice_start(tally, cut->slice) : 0;
     if (cut)
         cut_warmup(tally, cut);
     if (tally->rate > 0) {
@@ -550,8 +565,8 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     const double time = (tally->drains ? tally->end : tally->time) - trial->warmup;
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         trial->metric[m] = NAN;
-    trial->metric[BAL_TRANSIENT] = (double)transient(tally) / tally->slices;
-    trial->metric[BAL_DRIFT] = drift(tally, cut ? cut->slice : 0);
+    trial->metric[BAL_TRANSIENT] = (double)transient_slices(tally) / tally->slices;
+    trial->metric[BAL_DRIFT] = queue_drift(tally, cut ? cut->slice : 0);
     times_of(tally, &tally->all, &trial->metric[BAL_RESPONSE_MEAN]);
     if (tally->by_class)
         class_metrics(tally, trial->metric);
@@ -565,5 +580,5 @@ void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *t
     if (bal_histogram_total(&tally->load) > 0)
         load_metrics(tally, trial->metric);
     trial->jobs = tally->all.completed;
-    hand_over(tally, trial);
+    copy_results(tally, trial);
 }

@@ -14,7 +14,7 @@
 #define ENGINE_TALLY_H
 
 #include "ballast/simulate.h"
-#include "base/folded.h"
+#include "base/inline.h"
 
 enum {
     SLICES = 1000,
@@ -45,14 +45,15 @@ struct channel {
     double response, waiting; /* sums */
     uint64_t immediate; /* services begun without waiting; the others are in the histogram of waiting times */
     uint64_t completed;
-    uint64_t routed; /* jobs, and the probes spent on them; of a class only */
+    uint64_t gave_up; /* jobs that left before their service began */
+    uint64_t routed;  /* jobs, and the probes spent on them; of a class only */
     uint64_t probes;
     struct bal_histogram response_histogram, waiting_histogram;
     struct notes responses, waitings;
 };
 
-/* All jobs; and, where there are classes, those of the high and of the low one. */
-enum { ALL, HIGH, LOW, CHANNELS };
+/* All jobs; and, where there are classes, those of each, the most urgent first. */
+enum { ALL, HIGH, CHANNELS = HIGH + BAL_JOB_CLASSES_MAX };
 
 /* The bins of a histogram between the first and the last that are not empty. */
 struct packed_histogram {
@@ -62,7 +63,7 @@ struct packed_histogram {
 
 struct packed_channel {
     double response, waiting;
-    uint64_t immediate, completed, routed, probes;
+    uint64_t immediate, completed, gave_up, routed, probes;
     struct packed_histogram response_histogram, waiting_histogram;
 };
 
@@ -118,7 +119,8 @@ struct tally {
     struct bal_histogram load; /* of the total queue at the end of slots; kept by the engine of stealing */
     struct totals totals;
     struct channel all;
-    struct channel *by_class; /* high and low; NULL without classes */
+    struct channel *by_class; /* the most urgent first; NULL without classes */
+    unsigned classes;
     double slice_queue[SLICES];
     unsigned snapshots;
     struct snapshot snapshot[SNAPSHOTS];
@@ -126,14 +128,15 @@ struct tally {
     unsigned warmup_slice; /* when it is fixed */
 };
 
-/* unit: the mean size of a job; classes: are there two? */
-enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, bool classes);
+/* unit: the mean size of a job; classes: how many there are, at least 1. */
+enum bal_code bal_tally_init(struct tally *tally, const struct bal_run *run, double unit, unsigned classes);
 /* For slotted time, in units of slots; the last slot need not be complete in run->time, but is simulated. */
 enum bal_code bal_tally_init_slotted(struct tally *tally, const struct bal_run *run);
 void bal_tally_fini(struct tally *tally);
 
 /* After init: from here on times are numbers of events of a Poisson process of that rate. A time between two
- * of them is the mean of what it would be; distributions are mixtures of Erlang laws, worked out in the end.
+ * of them is the mean of what it would be; distributions are mixtures of Erlang distributions, worked out in
+ * the end.
  */
 void bal_tally_count_events(struct tally *tally, double rate);
 
@@ -151,73 +154,73 @@ bool bal_tally_end(struct tally *tally, double now, uint64_t probes);
 double bal_tally_energy(const struct tally *tally, uint32_t servers, double until);
 
 /* Works out the metrics of a complete run. Stops with a message that names it if servers were not in exactly
- * one state at all times: that would be our own mistake. */
+ * one state at all times, which would be an internal error. */
 void bal_tally_finish(struct tally *tally, uint32_t servers, struct bal_trial *trial);
 
-FOLDED bool tally_done(const struct tally *tally) {
+ALWAYS_INLINE bool tally_done(const struct tally *tally) {
     return tally->slice == tally->slices + tally->drains;
 }
 
-FOLDED void level_up(struct level *levels, double since, uint32_t length) {
+ALWAYS_INLINE void level_up(struct level *levels, double since, uint32_t length) {
     struct level *level = &levels[length < LEVELS - 1 ? length : LEVELS - 1];
     level->count++;
     level->area -= since;
 }
 
-FOLDED void level_down(struct level *levels, double since, uint32_t length) {
+ALWAYS_INLINE void level_down(struct level *levels, double since, uint32_t length) {
     struct level *level = &levels[length < LEVELS - 1 ? length : LEVELS - 1];
     level->count--;
     level->area += since;
 }
 
 /* A server now has `length` jobs, one more than before. */
-FOLDED void tally_up(struct tally *tally, double now, uint32_t length) {
+ALWAYS_INLINE void tally_up(struct tally *tally, double now, uint32_t length) {
     level_up(tally->level, now - tally->slice_start, length);
 }
 
 /* A server had `length` jobs and now has one less. */
-FOLDED void tally_down(struct tally *tally, double now, uint32_t length) {
+ALWAYS_INLINE void tally_down(struct tally *tally, double now, uint32_t length) {
     level_down(tally->level, now - tally->slice_start, length);
 }
 
 /* The same for jobs of the high class, rank 0. For another rank nothing happens, but without a branch. */
-FOLDED void tally_class_up(struct tally *tally, double now, uint32_t rank, uint32_t length) {
+ALWAYS_INLINE void tally_class_up(struct tally *tally, double now, uint32_t rank, uint32_t length) {
     level_up(tally->class_level[rank], now - tally->slice_start, length);
 }
 
-FOLDED void tally_class_down(struct tally *tally, double now, uint32_t rank, uint32_t length) {
+ALWAYS_INLINE void tally_class_down(struct tally *tally, double now, uint32_t rank, uint32_t length) {
     level_down(tally->class_level[rank], now - tally->slice_start, length);
 }
 
 /* A server enters or leaves one of the states without jobs. */
-FOLDED void tally_power_up(struct tally *tally, double now, unsigned state) {
+ALWAYS_INLINE void tally_power_up(struct tally *tally, double now, unsigned state) {
     tally->power[state].count++;
     tally->power[state].area -= now - tally->slice_start;
 }
 
-FOLDED void tally_power_down(struct tally *tally, double now, unsigned state) {
+ALWAYS_INLINE void tally_power_down(struct tally *tally, double now, unsigned state) {
     tally->power[state].count--;
     tally->power[state].area += now - tally->slice_start;
 }
 
-FOLDED void tally_power_change(struct tally *tally, double now, unsigned from, unsigned to) {
+ALWAYS_INLINE void tally_power_change(struct tally *tally, double now, unsigned from, unsigned to) {
     tally_power_down(tally, now, from);
     tally_power_up(tally, now, to);
 }
 
 /* A server begins or ends to work on a job; only where it can work on several. */
-FOLDED void tally_work_up(struct tally *tally, double now) {
+ALWAYS_INLINE void tally_work_up(struct tally *tally, double now) {
     tally->working.count++;
     tally->working.area -= now - tally->slice_start;
 }
 
-FOLDED void tally_work_down(struct tally *tally, double now) {
+ALWAYS_INLINE void tally_work_down(struct tally *tally, double now) {
     tally->working.count--;
     tally->working.area += now - tally->slice_start;
 }
 
 /* A job has joined a server that now has `length` jobs; if it is alone it starts at once. */
-FOLDED void tally_join(struct tally *tally, uint32_t length) {
+ALWAYS_INLINE void tally_join(struct tally *tally, uint32_t length) {
     tally->all.immediate += length == 1;
 }
 
@@ -226,21 +229,22 @@ void bal_channel_take(struct channel *channel, double per_unit);
 
 /* A job starts service after waiting. When `real` is false nothing happens, but without a branch: whether a
  * queue is empty cannot be predicted. */
-FOLDED void tally_start(const struct tally *tally, struct channel *channel, double waiting, bool real) {
+ALWAYS_INLINE void tally_start(const struct tally *tally, struct channel *channel, double waiting,
+                               bool real) {
     channel->waitings.time[channel->waitings.count] = waiting;
     channel->waitings.count += real;
     if (__builtin_expect(channel->waitings.count == NOTES, 0))
         bal_channel_take(channel, tally->per_unit);
 }
 
-FOLDED void tally_complete(const struct tally *tally, struct channel *channel, double response) {
+ALWAYS_INLINE void tally_complete(const struct tally *tally, struct channel *channel, double response) {
     channel->responses.time[channel->responses.count++] = response;
     if (__builtin_expect(channel->responses.count == NOTES, 0))
         bal_channel_take(channel, tally->per_unit);
 }
 
 /* Slotted time: so many jobs complete, each after so many slots, of which the last is that of its service. */
-FOLDED void tally_complete_slots(struct channel *channel, uint64_t response, uint64_t count) {
+ALWAYS_INLINE void tally_complete_slots(struct channel *channel, uint64_t response, uint64_t count) {
     channel->completed += count;
     channel->response += (double)(response * count);
     channel->waiting += (double)((response - 1) * count);

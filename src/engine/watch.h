@@ -1,4 +1,4 @@
-/* Is a trial to end early: because somebody says so, or because who watches it has seen enough? */
+/* Is a trial to end early: because the caller stops it, or because its observer has seen enough? */
 #ifndef ENGINE_WATCH_H
 #define ENGINE_WATCH_H
 

@@ -1,3 +1,5 @@
+/* The weights of a fleet: draws a server in proportion to its weight, and ranks servers by own count and
+ * weight. */
 #include "engine/weights.h"
 
 #include <stdlib.h>

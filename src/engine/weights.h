@@ -7,7 +7,7 @@
 #include "base/tournament.h"
 
 struct weights {
-    double *of; /* each server; NULL: all alike, or nobody knows them */
+    double *of; /* each server; NULL: all alike, or unknown */
     unsigned groups;
     double end[BAL_GROUPS_MAX];         /* weight of the groups up to this one */
     uint32_t first[BAL_GROUPS_MAX + 1]; /* server of each group */

@@ -1,8 +1,8 @@
 /* Figures: check, script, picture, file. */
 #include "ballast/figure.h"
 
-#include "base/gather.h"
 #include "base/memory.h"
+#include "base/strbuf.h"
 #include "figure/gnuplot.h"
 #include "figure/plot.h"
 #include "figure/svg.h"
@@ -72,13 +72,13 @@ enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure
     const enum bal_code code = bal_figure_check(figure, err);
     if (code)
         return code;
-    struct bal_gather text = {0};
+    struct bal_strbuf text = {0};
     struct layout *layout = bal_layout_new(figure);
-    if (layout && bal_gather_open(&text))
+    if (layout && bal_strbuf_open(&text))
         bal_plot_write(figure, layout, format, text.stream);
     bal_layout_free(layout);
-    if (!bal_gather_close(&text) || bal_memory_is_lost()) {
-        bal_gather_discard(&text);
+    if (!bal_strbuf_close(&text) || bal_memory_is_lost()) {
+        bal_strbuf_discard(&text);
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
     }
     *script = text.text;

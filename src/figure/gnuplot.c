@@ -65,7 +65,7 @@ static int memory_file(const char *name) {
 }
 
 /* Starts gnuplot with these as its standard files, without the start-up files of the user. */
-static int start(const int file[3], pid_t *child) {
+static int spawn_gnuplot(const int file[3], pid_t *child) {
     posix_spawn_file_actions_t actions;
     int error = posix_spawn_file_actions_init(&actions);
     if (error)
@@ -82,7 +82,7 @@ static int start(const int file[3], pid_t *child) {
 
 /* gnuplot prints the line that it could not read, a caret under the place, and the reason in the last line.
  */
-static enum bal_code complain(int status, char *said, struct bal_error *err) {
+static enum bal_code report_failure(int status, char *said, struct bal_error *err) {
     if (WIFSIGNALED(status))
         return bal_fail(err, BAL_E_IO, "gnuplot was ended by signal %d (%s)", WTERMSIG(status),
                         strsignal(WTERMSIG(status)));
@@ -95,9 +95,9 @@ static enum bal_code complain(int status, char *said, struct bal_error *err) {
     return bal_fail(err, BAL_E_IO, "gnuplot failed: %s", *last ? last : "it gave no reason");
 }
 
-static enum bal_code run(const int file[3], char **data, size_t *size, struct bal_error *err) {
+static enum bal_code run_gnuplot(const int file[3], char **data, size_t *size, struct bal_error *err) {
     pid_t child;
-    const int error = start(file, &child);
+    const int error = spawn_gnuplot(file, &child);
     if (error == ENOENT)
         return bal_fail(err, BAL_E_IO,
                         "gnuplot is not installed, and figures need it; on Debian it is in the package "
@@ -117,7 +117,7 @@ static enum bal_code run(const int file[3], char **data, size_t *size, struct ba
     if (!picture || !said)
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for what gnuplot has drawn");
     else if (status != 0 || *size == 0)
-        code = complain(status, said, err);
+        code = report_failure(status, said, err);
     free(said);
     if (code)
         free(picture);
@@ -141,7 +141,7 @@ enum bal_code bal_gnuplot_run(const char *script, size_t length, char **data, si
     if (!write_all(file[0], script, length))
         code = no_resource(errno, err);
     else
-        code = run(file, data, size, err);
+        code = run_gnuplot(file, data, size, err);
 out:
     for (int i = 0; i < 3; i++)
         if (file[i] >= 0)

@@ -13,8 +13,7 @@
 static const double one_column = 252, two_columns = 516; /* of a paper */
 static const double edge = 5;                            /* free at the edges of the figure */
 static const double line_height = 11;
-static const double wider = 1.15;    /* digits of DejaVu Sans, which often stands for Helvetica, are so much
-                                        wider */
+static const double wider = 1.15;    /* digits of DejaVu Sans, which often replaces Helvetica, are wider */
 static const double tick_gap = 6.5;  /* between an axis and the text of its ticks */
 static const double strip_row = 7;   /* height of a row of marks of unstable points */
 static const double panel_gap = 10;  /* between panels */
@@ -99,12 +98,12 @@ static void span_of(const struct bal_panel *panel, struct span *x, struct span *
                 continue;
             bal_span_add(x, series->x[i]);
             bal_span_add(y, series->y[i]);
-            if (!series->half)
+            if (!series->half_width)
                 continue;
-            bal_span_add(y, series->y[i] + series->half[i]);
-            /* An interval that reaches 0 says nothing about where a logarithmic axis should begin. */
-            if (!panel->y.log || series->y[i] - series->half[i] > 0.2 * series->y[i])
-                bal_span_add(y, series->y[i] - series->half[i]);
+            bal_span_add(y, series->y[i] + series->half_width[i]);
+            /* An interval that reaches 0 does not determine where a logarithmic axis begins. */
+            if (!panel->y.log || series->y[i] - series->half_width[i] > 0.2 * series->y[i])
+                bal_span_add(y, series->y[i] - series->half_width[i]);
         }
     }
 }
@@ -159,7 +158,7 @@ static double widest_tick(const struct scale *scale) {
 /* ---- texts ---- */
 
 /* At most so wide, with an ellipsis where something had to go. */
-static void shorten(char *text, double width) {
+static void truncate_text(char *text, double width) {
     if (bal_text_width(text, strlen(text)) <= width)
         return;
     const size_t keep = bal_text_break(text, width - bal_text_width("...", 3));
@@ -234,9 +233,9 @@ static bool make_names(struct panel_layout *out, const struct bal_axis *axis) {
     return true;
 }
 
-/* Names stand side by side if the widest fits between its neighbours, else they are turned and end below
- * their place; then each may be as long as it finds room to its left, but not so long that it makes the
- * figure high. Returns the height. */
+/* Names are horizontal if the widest fits between its neighbours; otherwise they are turned and end below
+ * their place. Then each may be as long as the space to its left, but not so long that the figure becomes too
+ * high. Returns the height. */
 static double place_names_below(struct panel_layout *out, double left, double width) {
     static const double turn = 35, sine = 0.574, cosine = 0.819, longest = 100;
     double widest = 0;
@@ -248,13 +247,13 @@ static double place_names_below(struct panel_layout *out, double left, double wi
     widest = 0;
     for (size_t i = 0; i < out->names; i++) {
         const double place = left + width * bal_scale_share(&out->x, (double)i);
-        shorten(out->name[i], fmin(longest, place / cosine - SMALL_LETTERS) / SMALL_LETTERS);
+        truncate_text(out->name[i], fmin(longest, place / cosine - SMALL_LETTERS) / SMALL_LETTERS);
         widest = fmax(widest, name_width(out->name[i]));
     }
     return sine * widest + cosine * SMALL_LETTERS;
 }
 
-/* Length of the text before " (unit)". */
+/* Length of the text in front of " (unit)". */
 static size_t unit_begins(const char *text) {
     size_t at = strlen(text);
     while (at > 0 && text[at] != '(')
@@ -291,7 +290,7 @@ static bool make_texts(const struct bal_figure *figure, const struct grid *grid,
     const bool good = out->y_label[0] && (text[length] == '\0' || out->y_label[1]);
     free(text);
     if (good && out->y_label[1])
-        shorten(out->y_label[1], room);
+        truncate_text(out->y_label[1], room);
     return good;
 }
 
@@ -307,10 +306,10 @@ static double left_of(const struct panel_layout *panel) {
 static void place_texts(const struct grid *grid, struct panel_layout *out, size_t column,
                         double name_height) {
     if (out->title)
-        shorten(out->title, (out->frame.width + 20) / LETTERS);
+        truncate_text(out->title, (out->frame.width + 20) / LETTERS);
     out->title_at = out->frame.top - line_height * 0.65;
     if (out->x_label)
-        shorten(out->x_label, (out->frame.width + 40) / LETTERS);
+        truncate_text(out->x_label, (out->frame.width + 40) / LETTERS);
     out->x_label_at = out->frame.top + out->frame.height + tick_gap + name_height + line_height / 2;
     const double left = out->frame.left - grid->margin[column] + line_height / 2;
     out->y_label_at[0] = left;
@@ -410,7 +409,7 @@ static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned grou
                                                          : 7};
     if (!entry->text)
         return false;
-    shorten(entry->text, (layout->width - 2 * edge - entry->sample - SAMPLE_GAP) / LETTERS);
+    truncate_text(entry->text, (layout->width - 2 * edge - entry->sample - SAMPLE_GAP) / LETTERS);
     layout->entries++;
     return true;
 }
@@ -451,7 +450,8 @@ static void place_entries(struct layout *layout, size_t first, size_t end, doubl
     *top += line_height * (double)rows;
 }
 
-static void survey(const struct bal_figure *figure, struct layout *layout, bool *unstable, bool *undecided) {
+static void scan_series(const struct bal_figure *figure, struct layout *layout, bool *unstable,
+                        bool *undecided) {
     for (size_t p = 0; p < figure->panels; p++)
         for (size_t s = 0; s < figure->panel[p].count; s++) {
             const struct bal_series *series = &figure->panel[p].series[s];
@@ -500,7 +500,7 @@ static bool add_notes(const struct bal_figure *figure, struct layout *layout) {
 
 static bool place_legend(const struct bal_figure *figure, struct layout *layout, double *top) {
     bool unstable = false, undecided = false, measured = false, line = false, good = true;
-    survey(figure, layout, &unstable, &undecided);
+    scan_series(figure, layout, &unstable, &undecided);
     for (unsigned g = 0; g <= BAL_FIGURE_GROUPS_MAX; g++) {
         const struct group_use *use = &layout->use[g];
         if (g != BAL_GROUP_INK && use->used && use->name && *use->name)

@@ -1,5 +1,5 @@
-/* Where everything in a figure stands. Lengths are in points (1/72 inch), y counts downwards from the upper
- * edge. */
+/* The layout of a figure: positions of panels, axes, texts and legend. Lengths are in points (1/72 inch), y
+ * counts downwards from the upper edge. */
 #ifndef FIGURE_LAYOUT_H
 #define FIGURE_LAYOUT_H
 
@@ -13,15 +13,15 @@ struct box {
 struct panel_layout {
     struct box frame;            /* the axes */
     struct scale x, y;           /* y with the strip for unstable points on top */
-    char *title, *x_label;       /* clean; NULL where none is to be shown, as the next */
+    char *title, *x_label;       /* clean text; NULL: not shown; so with the next */
     char *y_label[2];            /* in up to two lines */
     double title_at, x_label_at; /* their middles, in y */
     double y_label_at[2];        /* their middles, in x */
     size_t names;                /* on the x axis */
-    char **name;                 /* clean and as long as there is room */
+    char **name;                 /* clean text, cut where it does not fit */
     double turn;                 /* degrees by which they are turned, 0 or more */
     double strip;                /* where on the y axis, as a share, the strip begins; 1: there is none */
-    unsigned bars;               /* groups that stand side by side in bars, at least 1 */
+    unsigned bars;               /* groups whose bars stand next to each other, at least 1 */
 };
 
 enum entry_kind {
@@ -37,7 +37,7 @@ enum entry_kind {
 struct entry {
     enum entry_kind kind;
     unsigned group; /* of an ENTRY_GROUP */
-    char *text;     /* clean and as long as there is room */
+    char *text;     /* clean text, cut where it does not fit */
     double left, middle;
     double sample; /* width of the sample, which the text follows after SAMPLE_GAP; 0: none */
 };
@@ -74,7 +74,7 @@ bool bal_layout_unstable(const struct bal_series *series, size_t i);
 /* The middle of a bar of this group (the k-th of those in the panel) at the place x. */
 double bal_layout_bar(const struct panel_layout *panel, unsigned k, double x);
 double bal_layout_bar_width(const struct panel_layout *panel);
-/* Which of the panel's bars is that of this group, counted from 0? */
+/* The index of this group's bar among the bars of the panel, from 0. */
 unsigned bal_layout_bar_rank(const struct bal_panel *panel, unsigned group);
 /* The row of the strip, from 0, that this group's marks stand in, and how many rows there are. */
 unsigned bal_layout_strip_rank(const struct bal_panel *panel, unsigned group);

@@ -1,14 +1,15 @@
+/* Writes numbers, positions, texts, colours and shapes of a gnuplot script. */
 #include "figure/pen.h"
 
 #include "ballast/number.h"
 
 #include <math.h>
 
-/* The palette of Okabe and Ito (2008), without the yellow that white paper swallows; ink takes the place of
+/* The palette of Okabe and Ito (2008), without the yellow, which is hard to see on white paper; ink replaces
  * its black. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK};
 /* gnuplot's numbers of filled shapes; the hollow twin is one less. Their number and that of the colours have
- * no common divisor, so 42 groups can be told apart. */
+ * no common divisor, so 42 groups can be distinguished. */
 static const int shapes[] = {7, 5, 9, 13, 11, 15};
 enum { COLOURS = sizeof colours / sizeof *colours, SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -87,8 +88,8 @@ void bal_pen_label(const struct pen *pen, const char *text, double x, double y, 
     putc('\n', pen->out);
 }
 
-/* A measured curve with a computed one beside it is a broad, pale line, and the computed one a thin line on
- * top: both can be seen where they agree. */
+/* A measured curve that is compared with a computed one is a broad, pale line, and the computed one a thin
+ * line on top: both can be seen where they agree. */
 void bal_pen_wash(const struct pen *pen, const char *colour) {
     fprintf(pen->out, " lc rgb '#98%s'", colour + 1);
     bal_pen_line_width(pen, 2.4);
@@ -103,8 +104,8 @@ bool bal_pen_is_washed(const struct group_use *use) {
     return use->line && use->theory;
 }
 
-/* Groups that have no points are told by their dashes. The first one is solid and lies below the others; what
- * shows between their dashes is theirs in turn. */
+/* Groups without points are distinguished by their dashes. The first one is solid and is drawn below the
+ * others; between the dashes of one line the lines below it can be seen. */
 const char *bal_pen_dashes_of(const struct group_use *use, unsigned group) {
     static const char *const dashes[] = {"",          " dt (12,8)", " dt (4,6)", " dt (12,4,3,4)",
                                          " dt (6,4)", " dt (2,2)"};
@@ -112,7 +113,7 @@ const char *bal_pen_dashes_of(const struct group_use *use, unsigned group) {
     return lines_alone ? dashes[group % (sizeof dashes / sizeof *dashes)] : "";
 }
 
-/* Bars are told by their colour and by how they are filled: the first is solid, the others are hatched. */
+/* Bars are distinguished by colour and fill: the first is solid, the others are hatched. */
 void bal_pen_fill(const struct pen *pen, unsigned group) {
     static const int patterns[] = {3, 4, 1, 5, 2, 6, 7}; /* gnuplot's numbers; 3 is solid */
     const char *colour = bal_pen_colour_of(group);

@@ -8,8 +8,8 @@
 
 #define BAL_PEN_GREY "#808080"
 #define BAL_PEN_BOUND " dt (6,4)" /* the dashes of bounds */
-/* There is no safe way to write a straight quote into a string of gnuplot's (doubled, as its manual says, it
- * fails at the beginning), so it becomes the typographic one, which looks better anyway. */
+/* There is no safe way to write a straight quote into a gnuplot string: doubled, as the manual says, it fails
+ * at the beginning of a string. So it becomes the typographic quote, which looks better anyway. */
 #define BAL_PEN_APOSTROPHE "’"
 #define BAL_PEN_SHAPE_SIZE 4.2 /* points */
 enum { BAL_PEN_CROSS = 2 };    /* the shape of what is unstable */

@@ -52,7 +52,7 @@ static void write_row(const struct pen *pen, const struct bal_panel *panel, cons
     double x = series->x[i], y = series->y[i];
     if (series->style == BAL_STYLE_BARS)
         x = bal_layout_bar(place, bal_layout_bar_rank(panel, series->group), x);
-    double half = series->half && isfinite(series->half[i]) ? series->half[i] : 0;
+    double half = series->half_width && isfinite(series->half_width[i]) ? series->half_width[i] : 0;
     if (layer == LAYER_UNSTABLE) {
         const double row = bal_layout_strip_rank(panel, series->group) + 0.5;
         y = bal_scale_at(&place->y, 1 - (1 - place->strip) * row / bal_layout_strip_rows(panel));
@@ -80,7 +80,7 @@ static void write_block(const struct pen *pen, const struct bal_panel *panel,
 
 /* ---- plotting ---- */
 
-static const char *separator(bool *first) {
+static const char *next_separator(bool *first) {
     const char *text = *first ? "plot " : ", \\\n     ";
     *first = false;
     return text;
@@ -88,7 +88,7 @@ static const char *separator(bool *first) {
 
 static void plot_curve(const struct pen *pen, const struct bal_series *series, const char *block,
                        bool *first) {
-    fprintf(pen->out, "%s%s using 1:2 with %s", separator(first), block,
+    fprintf(pen->out, "%s%s using 1:2 with %s", next_separator(first), block,
             series->style == BAL_STYLE_STEPS ? "steps" : "lines");
     const struct group_use *use = &pen->layout->use[series->group];
     const bool wash = !series->theory && bal_pen_is_washed(use);
@@ -100,11 +100,11 @@ static void plot_curve(const struct pen *pen, const struct bal_series *series, c
     fputs(" notitle", pen->out);
 }
 
-/* What theory says of a bar: a short stroke across it. */
+/* The prediction of theory for a bar: a short stroke across it. */
 static void plot_strokes(const struct pen *pen, const struct panel_layout *place, const char *block,
                          bool *first) {
     const double width = bal_layout_bar_width(place);
-    fprintf(pen->out, "%s%s using ($1-", separator(first), block);
+    fprintf(pen->out, "%s%s using ($1-", next_separator(first), block);
     bal_pen_length(pen, width / 2);
     fputs("):2:(", pen->out);
     bal_pen_length(pen, width);
@@ -117,10 +117,10 @@ static void plot_strokes(const struct pen *pen, const struct panel_layout *place
 /* As arrows with flat heads: gnuplot's own error bars leave a hole for the point. */
 static void plot_error_bars(const struct pen *pen, const struct bal_series *series, const char *block,
                             bool *first) {
-    if (!series->half)
+    if (!series->half_width)
         return;
     fprintf(pen->out, "%s%s using 1:3:(0):($4>$3?$4-$3:NaN) with vectors heads size screen ",
-            separator(first), block);
+            next_separator(first), block);
     bal_pen_length(pen, 1.3 / pen->layout->width);
     fputs(",90", pen->out);
     bal_pen_colour(pen, series->style == BAL_STYLE_BARS ? INK : bal_pen_colour_of(series->group));
@@ -130,7 +130,7 @@ static void plot_error_bars(const struct pen *pen, const struct bal_series *seri
 
 static void plot_points(const struct pen *pen, const struct bal_series *series, const char *block, int shape,
                         bool *first) {
-    fprintf(pen->out, "%s%s using 1:2 with points", separator(first), block);
+    fprintf(pen->out, "%s%s using 1:2 with points", next_separator(first), block);
     bal_pen_shape(pen, shape, BAL_PEN_SHAPE_SIZE);
     bal_pen_colour(pen, bal_pen_colour_of(series->group));
     bal_pen_line_width(pen, 0.8);
@@ -142,7 +142,7 @@ static void plot_guide(const struct pen *pen, const struct bal_series *series, c
                        bool *first) {
     if (pen->layout->any_theory || series->style != BAL_STYLE_POINTS)
         return;
-    fprintf(pen->out, "%s%s using 1:2 with lines lc rgb '#a0%s'", separator(first), block,
+    fprintf(pen->out, "%s%s using 1:2 with lines lc rgb '#a0%s'", next_separator(first), block,
             bal_pen_colour_of(series->group) + 1);
     bal_pen_line_width(pen, 0.7);
     fputs(" notitle", pen->out);
@@ -150,7 +150,7 @@ static void plot_guide(const struct pen *pen, const struct bal_series *series, c
 
 static void plot_bars(const struct pen *pen, const struct panel_layout *place,
                       const struct bal_series *series, const char *block, bool *first) {
-    fprintf(pen->out, "%s%s using 1:2:(", separator(first), block);
+    fprintf(pen->out, "%s%s using 1:2:(", next_separator(first), block);
     bal_pen_length(pen, bal_layout_bar_width(place) * 0.94);
     fputs(") with boxes", pen->out);
     bal_pen_fill(pen, series->group);

@@ -1,6 +1,5 @@
-/* Ticks at 1, 2 or 5 times a power of ten, as many as there is room for (the idea of Heckbert, Nice numbers
- * for graph labels, Graphics Gems, 1990), but the axis ends where the data end, with a little air, not at a
- * tick. */
+/* Ticks at 1, 2 or 5 times a power of ten, as many as fit (the idea of Heckbert, Nice numbers for graph
+ * labels, Graphics Gems, 1990), but the axis ends where the data end, with a little air, not at a tick. */
 #include "figure/scale.h"
 
 #include "ballast/number.h"
@@ -47,13 +46,13 @@ static struct tick *add_tick(struct scale *scale, double at, bool minor) {
     return tick;
 }
 
-static bool inside(const struct scale *scale, double value) {
+static bool is_on_scale(const struct scale *scale, double value) {
     const double share = bal_scale_share(scale, value);
     return share > -1e-9 && share < 1 + 1e-9;
 }
 
 /* mantissa * 10^exponent, correctly rounded where that matters: 3 * 10^-1 must be the 0.3 of the data. */
-static double decimal(double mantissa, int exponent) {
+static double decimal_value(double mantissa, int exponent) {
     return exponent < 0 ? mantissa / pow(10, -exponent) : mantissa * pow(10, exponent);
 }
 
@@ -87,7 +86,7 @@ double bal_tick_width(const struct tick *tick) {
 }
 
 /* Do the texts keep their distance? */
-static bool have_room(const struct scale *scale, const struct scale_wish *wish) {
+static bool texts_fit(const struct scale *scale, const struct scale_wish *wish) {
     const struct tick *last = NULL;
     for (size_t i = 0; i < scale->count; i++) {
         const struct tick *tick = &scale->tick[i];
@@ -111,9 +110,9 @@ static bool have_room(const struct scale *scale, const struct scale_wish *wish) 
 static bool fill_linear(struct scale *scale, double mantissa, int exponent) {
     scale->count = 0;
     const double largest = fmax(fabs(scale->low), fabs(scale->high));
-    for (double k = ceil(scale->low / decimal(mantissa, exponent) - 1e-9); k + 1 > k; k++) {
-        const double at = decimal(k * mantissa, exponent);
-        if (!inside(scale, at))
+    for (double k = ceil(scale->low / decimal_value(mantissa, exponent) - 1e-9); k + 1 > k; k++) {
+        const double at = decimal_value(k * mantissa, exponent);
+        if (!is_on_scale(scale, at))
             return true;
         if (scale->count == TICKS_MAX)
             return false;
@@ -126,12 +125,12 @@ static bool fill_linear(struct scale *scale, double mantissa, int exponent) {
     return false;
 }
 
-/* From many ticks to few: the first that have room, but at least two, be it crowded. */
+/* From many ticks to few: the first set that fits, but at least two ticks, even if they are crowded. */
 /* Ticks where a clock has them; false when no step suits. */
 static bool hour_ticks(struct scale *scale, const struct scale_wish *wish) {
     static const double step[] = {1, 2, 3, 6, 12, 24};
     for (size_t i = 0; i < sizeof step / sizeof *step; i++)
-        if (fill_linear(scale, step[i], 0) && scale->count > 2 && have_room(scale, wish))
+        if (fill_linear(scale, step[i], 0) && scale->count > 2 && texts_fit(scale, wish))
             return true;
     return false;
 }
@@ -145,7 +144,7 @@ static void linear_ticks(struct scale *scale, const struct scale_wish *wish) {
     for (int i = 0; i < 12; i++) {
         if (!fill_linear(scale, mantissa[i % 3], first + i / 3) || scale->count < 2)
             continue;
-        if (have_room(scale, wish))
+        if (texts_fit(scale, wish))
             return;
         sparsest = i;
     }
@@ -186,8 +185,8 @@ static void fill_log(struct scale *scale, int level) {
     const bool plain = is_plain(scale);
     for (int e = first; e <= last; e++)
         for (int m = 1; m <= (stride == 1 ? 9 : 1); m++) {
-            const double at = decimal(m, e);
-            if (!inside(scale, at))
+            const double at = decimal_value(m, e);
+            if (!is_on_scale(scale, at))
                 continue;
             struct tick *tick = add_tick(scale, at, !strchr(digits, '0' + m) || e % stride != 0);
             if (!tick->minor && plain)
@@ -215,7 +214,7 @@ static void log_ticks(struct scale *scale, const struct scale_wish *wish) {
         fill_log(scale, level);
         if (count_texts(scale) < 2)
             break;
-        if (have_room(scale, wish))
+        if (texts_fit(scale, wish))
             return;
         sparsest = level;
     }
@@ -238,7 +237,7 @@ static void log_ends(struct scale *scale, const struct span *span) {
 
 void bal_scale_init(struct scale *scale, const struct scale_wish *wish, const struct span *span) {
     *scale = (struct scale){.log = wish->log};
-    /* Ends that are given stand; what the data demand must then fit to them. */
+    /* Ends that are given are kept; the data must then fit between them. */
     const bool given = !(wish->low == 0 && wish->high == 0);
     struct span all = *span;
     if (given && isfinite(wish->low)) {

@@ -27,7 +27,7 @@ struct scale {
     struct tick tick[10 * TICKS_MAX];
 };
 
-/* What the values on an axis span; start from span_empty. */
+/* The range of the values on an axis; start from span_empty. */
 struct span {
     double low, high;
     double least; /* the smallest value above 0 */
@@ -41,17 +41,17 @@ struct scale_wish {
     double low, high; /* as in struct bal_axis */
     bool from_zero;   /* a linear axis of values >= 0 begins at 0 unless they are all far from it */
     double length;    /* of the axis, in points */
-    bool across;      /* it lies: the texts of its ticks stand side by side */
+    bool across;      /* horizontal: the texts of its ticks stand next to each other */
     bool hours;       /* as in struct bal_axis */
 };
 
 /* Width of the text, in units of the letter size. */
 double bal_tick_width(const struct tick *tick);
 
-/* The axis for values that span so much (possibly nothing). */
+/* The axis for a range of values (possibly empty). */
 void bal_scale_init(struct scale *scale, const struct scale_wish *wish, const struct span *span);
 
-/* Makes room beyond the high end: the axis grows by this share of its length, ticks stay where they are. */
+/* Extends the axis beyond its high end by this share of its length; the ticks stay where they are. */
 void bal_scale_extend(struct scale *scale, double share);
 
 /* The value at this share of the axis, 0 at low and 1 at high; and the share at a value. */

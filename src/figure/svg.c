@@ -1,6 +1,7 @@
+/* Edits the SVG that gnuplot writes so that several figures can stand in one HTML page. */
 #include "figure/svg.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "figure/plot.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@ const char *bal_svg_element(const char *svg) {
 }
 
 /* FNV-1a of the contents: the same figure has the same identifiers wherever it is drawn. */
-static uint32_t hash(const char *text) {
+static uint32_t hash_text(const char *text) {
     uint32_t h = 2166136261u;
     for (; *text; text++)
         h = (h ^ (unsigned char)*text) * 16777619u;
@@ -40,11 +41,11 @@ static void put_escaped(const char *text, FILE *out) {
         }
 }
 
-static bool starts(const char *text, const char *with) {
+static bool starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What is replaced by what inside tags. An identifier is told by what stands before it. */
+/* Replacements inside tags. An identifier is recognised by the text in front of it. */
 struct rule {
     const char *from, *to;
     bool identifier; /* the prefix is put behind `to` */
@@ -70,7 +71,7 @@ static const struct rule rules[] = {
  * needs it. */
 static bool skip_colour(const char **at) {
     static const char attribute[] = " color=\"";
-    const char *end = starts(*at, attribute) ? strchr(*at + strlen(attribute), '"') : NULL;
+    const char *end = starts_with(*at, attribute) ? strchr(*at + strlen(attribute), '"') : NULL;
     if (!end)
         return false;
     *at = end + 1;
@@ -84,7 +85,7 @@ static void copy_tag(const char **at, const char *prefix, FILE *out) {
             continue;
         const struct rule *found = NULL;
         for (size_t i = 0; i < sizeof rules / sizeof *rules && !found; i++)
-            if (starts(*at, rules[i].from))
+            if (starts_with(*at, rules[i].from))
                 found = &rules[i];
         if (!found) {
             putc(*(*at)++, out);
@@ -98,7 +99,7 @@ static void copy_tag(const char **at, const char *prefix, FILE *out) {
 
 /* The element <title> or <desc>, with all that it holds. */
 static bool skip_element(const char **at, const char *name, const char *end) {
-    if (!starts(*at, name))
+    if (!starts_with(*at, name))
         return false;
     const char *close = strstr(*at, end);
     if (!close)
@@ -108,12 +109,12 @@ static bool skip_element(const char **at, const char *name, const char *end) {
 }
 
 char *bal_svg_finish(const char *svg, const char *title, size_t *size) {
-    struct bal_gather finished;
-    if (!bal_gather_open(&finished))
+    struct bal_strbuf finished;
+    if (!bal_strbuf_open(&finished))
         return NULL;
     FILE *out = finished.stream;
     char prefix[16];
-    snprintf(prefix, sizeof prefix, "f%08x-", (unsigned)hash(svg));
+    snprintf(prefix, sizeof prefix, "f%08x-", (unsigned)hash_text(svg));
     bool named = false, papered = false;
     for (const char *at = svg; *at;) {
         if (!named && skip_element(&at, "<title>", "</title>")) {
@@ -123,12 +124,12 @@ char *bal_svg_finish(const char *svg, const char *title, size_t *size) {
             named = true;
         } else if (skip_element(&at, "<desc>", "</desc>")) {
             continue;
-        } else if (starts(at, "<rect") && !papered) {
+        } else if (starts_with(at, "<rect") && !papered) {
             fputs("<rect class=\"paper\"", out);
             at += strlen("<rect");
             copy_tag(&at, prefix, out);
             papered = true;
-        } else if (starts(at, "<svg")) {
+        } else if (starts_with(at, "<svg")) {
             fputs("<svg role=\"img\"", out);
             at += strlen("<svg");
             copy_tag(&at, prefix, out);
@@ -138,7 +139,7 @@ char *bal_svg_finish(const char *svg, const char *title, size_t *size) {
             putc(*at++, out);
         }
     }
-    if (!bal_gather_close(&finished))
+    if (!bal_strbuf_close(&finished))
         return NULL;
     *size = finished.size;
     return finished.text;

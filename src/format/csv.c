@@ -1,3 +1,4 @@
+/* Prints the fields of csv rows. */
 #include "format/csv.h"
 
 #include "ballast/number.h"

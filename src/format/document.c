@@ -107,8 +107,8 @@ static enum bal_code name_node(struct builder *b, const yaml_event_t *event, con
     return BAL_OK;
 }
 
-/* A harmless copy; NULL of NULL. */
-static const char *keep(struct builder *b, yaml_char_t *text) {
+/* A copy without control characters; NULL for NULL. */
+static const char *copy_text(struct builder *b, yaml_char_t *text) {
     return text ? bal_arena_text(&b->document->arena, (char *)text, bal_utf8_tame((char *)text, "\n\t"))
                 : NULL;
 }
@@ -118,7 +118,7 @@ static enum bal_code add_text(struct builder *b, const yaml_event_t *event) {
     if (strlen((const char *)value) != event->data.scalar.length)
         return fail_at(b, event, "a text with a zero character in it; leave that out");
     const int node = add_node_of(b, BAL_NODE_TEXT, event);
-    const char *text = keep(b, value), *name = keep(b, anchor);
+    const char *text = copy_text(b, value), *name = copy_text(b, anchor);
     if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
     b->document->node[node].text = text;
@@ -134,19 +134,19 @@ static enum bal_code add_alias(struct builder *b, const yaml_event_t *event) {
     return fail_at(b, event, "an alias (*) of something that has not been named with & before");
 }
 
-static enum bal_code begin(struct builder *b, const yaml_event_t *event, enum bal_node_kind kind,
-                           yaml_char_t *anchor) {
+static enum bal_code begin_collection(struct builder *b, const yaml_event_t *event, enum bal_node_kind kind,
+                                      yaml_char_t *anchor) {
     if (b->depth == DEPTH_MAX)
         return fail_at(b, event, "lists and maps are nested too deeply; at most 32 levels are possible");
     const int node = add_node_of(b, kind, event);
-    const char *name = keep(b, anchor);
+    const char *name = copy_text(b, anchor);
     if (!node || b->document->arena.lost || !add_child(&b->open[b->depth], node))
         return no_memory(b);
     b->open[++b->depth] = (struct open){.node = node, .anchor = name};
     return BAL_OK;
 }
 
-static enum bal_code end(struct builder *b, const yaml_event_t *event) {
+static enum bal_code end_collection(struct builder *b, const yaml_event_t *event) {
     struct open *open = &b->open[b->depth];
     struct node *node = &b->document->node[open->node];
     node->child = bal_arena_take(&b->document->arena, open->count, sizeof *node->child);
@@ -161,7 +161,7 @@ static enum bal_code end(struct builder *b, const yaml_event_t *event) {
     return name_node(b, event, open->anchor, open->node);
 }
 
-static enum bal_code take(struct builder *b, const yaml_event_t *event) {
+static enum bal_code handle_event(struct builder *b, const yaml_event_t *event) {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         return b->documents++ ? fail_at(b, event, "a second document; a file is one, so remove the '---'")
@@ -171,12 +171,12 @@ static enum bal_code take(struct builder *b, const yaml_event_t *event) {
     case YAML_ALIAS_EVENT:
         return add_alias(b, event);
     case YAML_SEQUENCE_START_EVENT:
-        return begin(b, event, BAL_NODE_LIST, event->data.sequence_start.anchor);
+        return begin_collection(b, event, BAL_NODE_LIST, event->data.sequence_start.anchor);
     case YAML_MAPPING_START_EVENT:
-        return begin(b, event, BAL_NODE_MAP, event->data.mapping_start.anchor);
+        return begin_collection(b, event, BAL_NODE_MAP, event->data.mapping_start.anchor);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        return end(b, event);
+        return end_collection(b, event);
     default:
         return BAL_OK;
     }
@@ -188,7 +188,7 @@ struct place {
     unsigned line, column; /* from 1 */
 };
 
-static struct place place_of_offset(const char *text, size_t length, size_t offset) {
+static struct place position_of_offset(const char *text, size_t length, size_t offset) {
     struct place place = {1, 1};
     for (size_t i = 0; i < offset && i < length; i++)
         place = text[i] == '\n' ? (struct place){place.line + 1, 1}
@@ -196,14 +196,14 @@ static struct place place_of_offset(const char *text, size_t length, size_t offs
     return place;
 }
 
-/* What libyaml has to say, in one line. */
+/* The error message of libyaml, in one line. */
 static enum bal_code fail_parse(struct builder *b, const yaml_parser_t *parser) {
     const char *name = b->document->name;
     const char *problem = parser->problem ? parser->problem : "it cannot be read";
     if (parser->error == YAML_MEMORY_ERROR)
         return no_memory(b);
     if (parser->error == YAML_READER_ERROR) {
-        const struct place place = place_of_offset(b->text, b->length, parser->problem_offset);
+        const struct place place = position_of_offset(b->text, b->length, parser->problem_offset);
         return bal_fail(b->err, BAL_E_SYNTAX, "%s:%u:%u: not YAML: %s; the file must be plain text in UTF-8",
                         name, place.line, place.column, problem);
     }
@@ -218,7 +218,7 @@ static bool is_utf16(const struct builder *b) {
     return b->length >= 2 && (memcmp(b->text, "\xff\xfe", 2) == 0 || memcmp(b->text, "\xfe\xff", 2) == 0);
 }
 
-static enum bal_code parse(struct builder *b, yaml_parser_t *parser) {
+static enum bal_code parse_events(struct builder *b, yaml_parser_t *parser) {
     if (is_utf16(b))
         return bal_fail(b->err, BAL_E_SYNTAX, "%s:1:1: the file is in UTF-16; save it as UTF-8",
                         b->document->name);
@@ -227,7 +227,7 @@ static enum bal_code parse(struct builder *b, yaml_parser_t *parser) {
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event))
             return fail_parse(b, parser);
-        const enum bal_code code = take(b, &event);
+        const enum bal_code code = handle_event(b, &event);
         ended = event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
         if (code)
@@ -250,7 +250,7 @@ enum bal_code bal_document_new(const char *text, size_t length, const char *name
     }
     result->name = name;
     *b = (struct builder){.document = result, .text = text, .length = length, .err = err};
-    const enum bal_code code = parse(b, &parser);
+    const enum bal_code code = parse_events(b, &parser);
     yaml_parser_delete(&parser);
     for (unsigned i = 0; i <= b->depth; i++)
         free(b->open[i].child);
@@ -320,7 +320,7 @@ int bal_node_get(struct bal_document *document, int node, const char *name) {
     return 0;
 }
 
-enum bal_code bal_document_spend(struct bal_document *document, size_t steps, struct bal_error *err) {
+enum bal_code bal_document_count_steps(struct bal_document *document, size_t steps, struct bal_error *err) {
     document->steps += steps;
     if (document->steps <= STEPS_MAX)
         return BAL_OK;
@@ -342,8 +342,8 @@ enum bal_code bal_document_fail(struct bal_document *document, struct bal_error 
                     *field ? ": " : "", text);
 }
 
-enum bal_code bal_document_lacks(struct bal_document *document, struct bal_error *err, int map,
-                                 const char *field, const char *name, const char *help) {
+enum bal_code bal_document_fail_missing(struct bal_document *document, struct bal_error *err, int map,
+                                        const char *field, const char *name, const char *help) {
     const enum bal_code code =
         bal_document_fail(document, err, map, field, BAL_E_SYNTAX, "field '%s' is missing: %s", name, help);
     document->missing = name;
@@ -360,20 +360,20 @@ const char *bal_document_missing(struct bal_document *document) {
     return document->missing;
 }
 
-void bal_document_begin_anew(struct bal_document *document) {
+void bal_document_clear_failure(struct bal_document *document) {
     document->failed_at = 0;
     document->missing = NULL;
     document->steps = 0;
 }
 
-static size_t children(const struct node *node) {
+static size_t child_slots(const struct node *node) {
     return node->kind == BAL_NODE_MAP ? 2 * node->count : node->count;
 }
 
-/* The first node, after another one, that has this one as a child; 0: none. *place says as which. */
+/* The first node, after another one, that has this one as a child; 0: none. *place is its index. */
 static int parent_after(const struct bal_document *document, int after, int child, size_t *place) {
     for (int i = after + 1; i <= document->nodes; i++)
-        for (size_t k = 0; k < children(&document->node[i]); k++)
+        for (size_t k = 0; k < child_slots(&document->node[i]); k++)
             if (document->node[i].child[k] == child) {
                 *place = k;
                 return i;
@@ -391,12 +391,12 @@ const char *bal_document_name(struct bal_document *document, int node) {
 /* Removes a member, or a pair that a child belongs to. */
 static void remove_child(struct node *node, size_t place) {
     const size_t width = node->kind == BAL_NODE_MAP ? 2 : 1;
-    const size_t first = place / width * width, behind = children(node) - first - width;
+    const size_t first = place / width * width, behind = child_slots(node) - first - width;
     memmove(&node->child[first], &node->child[first + width], behind * sizeof *node->child);
     node->count--;
 }
 
-int bal_document_strike(struct bal_document *document, int node) {
+int bal_document_blank_out(struct bal_document *document, int node) {
     const int root = bal_document_root(document);
     int from = 0;
     size_t place = 0;
@@ -405,24 +405,25 @@ int bal_document_strike(struct bal_document *document, int node) {
         from = holder->kind == BAL_NODE_LIST || place % 2 ? parent : 0;
         remove_child(holder, place);
         if (holder->count == 0 && parent != root)
-            from = bal_document_strike(document, parent);
+            from = bal_document_blank_out(document, parent);
         parent--; /* it may have the node once more */
     }
     return from;
 }
 
-static int add_stand_in(struct bal_document *document, const char *text, unsigned line) {
+static int add_placeholder(struct bal_document *document, const char *text, unsigned line) {
     const int node = add_node(document, BAL_NODE_TEXT, line, 1);
     if (node)
         document->node[node].text = text;
     return node;
 }
 
-bool bal_document_supply(struct bal_document *document, int map, const char *name) {
-    const size_t count = children(&document->node[map]);
+bool bal_document_add_placeholder(struct bal_document *document, int map, const char *name) {
+    const size_t count = child_slots(&document->node[map]);
     const unsigned line = bal_node_line(document, map);
     int *child = bal_arena_take(&document->arena, count + 2, sizeof *child);
-    const int key = add_stand_in(document, name, line), value = key ? add_stand_in(document, "-", line) : 0;
+    const int key = add_placeholder(document, name, line),
+              value = key ? add_placeholder(document, "-", line) : 0;
     if (!child || !value)
         return false;
     struct node *node = &document->node[map];

@@ -1,8 +1,8 @@
-/* A YAML document in which every value knows the place it stands at.
+/* A YAML document that keeps the position of every value.
  *
- * libyaml parses; this adds what a reader of forms needs: values by name, and errors that say file, line and
- * field. Nodes are numbers from 1; 0 is no node. Whatever the bytes, the tree is finite, at most 32 levels
- * deep and no larger than the file, but an alias makes one node a part of several others. */
+ * libyaml parses; this adds values by name, and errors with file, line and field. Nodes are numbers from 1; 0
+ * is no node. For any input the tree is finite, at most 32 levels deep and no larger than the file; but with
+ * an alias one node is a part of several others. */
 #ifndef FORMAT_DOCUMENT_H
 #define FORMAT_DOCUMENT_H
 
@@ -34,17 +34,17 @@ int bal_node_value(struct bal_document *document, int node, size_t i);
 /* The value of that name in a map; 0 when there is none or node is 0. */
 int bal_node_get(struct bal_document *document, int node, const char *name);
 
-/* Counts steps of work on the document and fails when they are more than any honest file needs: aliases can
- * make a short file very large. */
-enum bal_code bal_document_spend(struct bal_document *document, size_t steps, struct bal_error *err);
+/* Counts steps of work on the document, and fails when there are more than any sensible file needs: aliases
+ * can make a short file very large. */
+enum bal_code bal_document_count_steps(struct bal_document *document, size_t steps, struct bal_error *err);
 
 /* Fails with "file:line: field: ...". */
 enum bal_code bal_document_fail(struct bal_document *document, struct bal_error *err, int node,
                                 const char *field, enum bal_code code, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* The same for a field that should be in the map at the node; help says what it is. */
-enum bal_code bal_document_lacks(struct bal_document *document, struct bal_error *err, int map,
-                                 const char *field, const char *name, const char *help);
+/* The same for a field that should be in the map at the node; help describes the field. */
+enum bal_code bal_document_fail_missing(struct bal_document *document, struct bal_error *err, int map,
+                                        const char *field, const char *name, const char *help);
 
 /* ---- going on after a failure ---- */
 
@@ -52,16 +52,15 @@ enum bal_code bal_document_lacks(struct bal_document *document, struct bal_error
 int bal_document_failed_at(struct bal_document *document);
 const char *bal_document_missing(struct bal_document *document);
 /* Forgets the last failure and the steps that were counted. */
-void bal_document_begin_anew(struct bal_document *document);
+void bal_document_clear_failure(struct bal_document *document);
 
 /* The name of the field whose value a node is; "": it is none. */
 const char *bal_document_name(struct bal_document *document, int node);
 /* Takes a value out of the document with its name, or a name with its value, or a member of a list; a list or
  * map that is empty then goes too. The root stays. Returns the map or list from which a value was taken last,
  * 0 when it was a name. */
-int bal_document_strike(struct bal_document *document, int node);
-/* Gives a map a field that it lacks, with a text that means nothing. Returns false when there is no memory.
- */
-bool bal_document_supply(struct bal_document *document, int map, const char *name);
+int bal_document_blank_out(struct bal_document *document, int node);
+/* Adds a missing field to a map, with a placeholder text. Returns false when there is no memory. */
+bool bal_document_add_placeholder(struct bal_document *document, int map, const char *name);
 
 #endif

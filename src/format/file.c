@@ -1,3 +1,4 @@
+/* Writes whole files: a file appears under its name complete or not at all. */
 #include "format/file.h"
 
 #include <errno.h>
@@ -17,10 +18,10 @@ enum { LINKS_MAX = 40, NAMES_MAX = 1000 };
 
 /* ---- where ---- */
 
-struct place {
+struct write_target {
     char *name;        /* where the links lead */
     char *directory;   /* that it is in */
-    bool in_place;     /* no file, or one that is open already: written as it is */
+    bool in_place;     /* not a regular file, or open already: written directly */
     bool there;        /* a file has that name */
     struct stat about; /* that file */
 };
@@ -31,8 +32,8 @@ static char *directory_of(const char *name) {
     return strndup(name, slash ? (size_t)(slash + 1 - name) : 0);
 }
 
-/* Stands the link for an open file, such as /proc/self/fd/1, which /dev/stdout leads to? Its target is a name
- * that need not exist. */
+/* Does the link refer to an open file, such as /proc/self/fd/1, which /dev/stdout leads to? Its target is a
+ * name that need not exist. */
 static bool is_open_file(const char *name) {
     const int link = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct statfs system;
@@ -42,8 +43,8 @@ static bool is_open_file(const char *name) {
     return answer;
 }
 
-/* Replaces a name by what the link of that name says. */
-static bool follow(char **name, const char *target) {
+/* Replaces the name of a link by the link's target. */
+static bool resolve_link(char **name, const char *target) {
     char *directory = *target == '/' ? strdup("") : directory_of(*name), *next;
     if (!directory || asprintf(&next, "%s%s", directory, target) < 0)
         next = NULL;
@@ -55,53 +56,54 @@ static bool follow(char **name, const char *target) {
     return true;
 }
 
-/* Fills name and in_place; errno tells why not. Links that lead nowhere yet are followed too. */
-static bool follow_links(const char *path, struct place *place) {
-    place->name = strdup(path);
-    for (int i = 0; place->name && i < LINKS_MAX; i++) {
+/* Sets name and in_place; on failure errno has the reason. Links to files that do not exist yet are followed
+ * too. */
+static bool follow_links(const char *path, struct write_target *write_target) {
+    write_target->name = strdup(path);
+    for (int i = 0; write_target->name && i < LINKS_MAX; i++) {
         char target[PATH_MAX + 1];
-        const ssize_t length = readlink(place->name, target, sizeof target - 1);
+        const ssize_t length = readlink(write_target->name, target, sizeof target - 1);
         if (length < 0)
             return true; /* no link */
-        place->in_place = is_open_file(place->name);
-        if (place->in_place)
+        write_target->in_place = is_open_file(write_target->name);
+        if (write_target->in_place)
             return true;
         target[length] = '\0';
-        if (!follow(&place->name, target))
+        if (!resolve_link(&write_target->name, target))
             return false;
     }
-    errno = place->name ? ELOOP : ENOMEM;
+    errno = write_target->name ? ELOOP : ENOMEM;
     return false;
 }
 
-static void leave(struct place *place) {
+static void free_target(struct write_target *write_target) {
     const int reason = errno;
-    free(place->name);
-    free(place->directory);
+    free(write_target->name);
+    free(write_target->directory);
     errno = reason;
 }
 
-/* False when nothing can be written there, errno tells why; to be ended with leave in any case. */
-static bool find_place(const char *path, struct place *place) {
-    *place = (struct place){0};
-    if (!follow_links(path, place))
+/* False when the file cannot be written, with the reason in errno; call free_target in any case. */
+static bool find_target(const char *path, struct write_target *write_target) {
+    *write_target = (struct write_target){0};
+    if (!follow_links(path, write_target))
         return false;
-    place->directory = directory_of(place->name);
-    if (!place->directory)
+    write_target->directory = directory_of(write_target->name);
+    if (!write_target->directory)
         return false;
     struct stat about;
-    const bool exists = stat(place->name, &about) == 0;
+    const bool exists = stat(write_target->name, &about) == 0;
     if (!exists && errno != ENOENT)
         return false;
-    if (exists ? S_ISDIR(about.st_mode) : strlen(place->directory) == strlen(place->name)) {
+    if (exists ? S_ISDIR(about.st_mode) : strlen(write_target->directory) == strlen(write_target->name)) {
         errno = *path ? EISDIR : ENOENT;
         return false;
     }
-    place->in_place = place->in_place || (exists && !S_ISREG(about.st_mode));
-    place->there = exists;
+    write_target->in_place = write_target->in_place || (exists && !S_ISREG(about.st_mode));
+    write_target->there = exists;
     if (exists)
-        place->about = about;
-    return !exists || access(place->name, W_OK) == 0;
+        write_target->about = about;
+    return !exists || access(write_target->name, W_OK) == 0;
 }
 
 /* ---- what ---- */
@@ -147,10 +149,10 @@ static int open_named(const char *directory, char **name) {
     return file;
 }
 
-static bool draft_open(struct draft *draft, const struct place *place) {
-    *draft = (struct draft){.file = open_nameless(place->directory)};
+static bool draft_open(struct draft *draft, const struct write_target *write_target) {
+    *draft = (struct draft){.file = open_nameless(write_target->directory)};
     if (draft->file < 0)
-        draft->file = open_named(place->directory, &draft->name);
+        draft->file = open_named(write_target->directory, &draft->name);
     return draft->file >= 0;
 }
 
@@ -165,9 +167,9 @@ static void draft_close(struct draft *draft) {
     errno = reason;
 }
 
-/* The new file is as the old one was to whoever may read and write it. Where its group cannot be kept, the
- * rights of the group are for no other. */
-static void keep_access(int file, const struct stat *old) {
+/* The new file has the permissions of the old one. If its group cannot be kept, the permissions of the group
+ * are not given to another group. */
+static void copy_permissions(int file, const struct stat *old) {
     mode_t mode = old->st_mode & 0777;
     if (fchown(file, old->st_uid, old->st_gid) != 0 && fchown(file, (uid_t)-1, old->st_gid) != 0)
         mode &= 0707;
@@ -187,8 +189,8 @@ bool bal_file_write_all(int file, const char *data, size_t size) {
     return true;
 }
 
-/* Writes all of it and closes; errno tells the first thing that went wrong. */
-static bool fill(int file, const char *data, size_t size) {
+/* Writes all of it and closes; errno is that of the first failure. */
+static bool write_and_close(int file, const char *data, size_t size) {
     const bool written = bal_file_write_all(file, data, size);
     const int first = errno;
     const bool closed = close(file) == 0;
@@ -197,8 +199,8 @@ static bool fill(int file, const char *data, size_t size) {
     return written && closed;
 }
 
-/* A name of its own beside the place, for as long as it takes to be renamed: linkat replaces nothing. */
-static bool name_beside(struct draft *draft, const char *from, const char *directory) {
+/* A temporary name in the same directory until the rename: linkat cannot replace a file. */
+static bool link_temp_name(struct draft *draft, const char *from, const char *directory) {
     for (int i = 0; i < NAMES_MAX; i++) {
         if (asprintf(&draft->name, "%s.ballast-%d-%d", directory, (int)getpid(), i) < 0) {
             draft->name = NULL;
@@ -214,18 +216,20 @@ static bool name_beside(struct draft *draft, const char *from, const char *direc
     return false;
 }
 
-static bool draft_place(struct draft *draft, const struct place *place) {
+static bool draft_publish(struct draft *draft, const struct write_target *write_target) {
     if (!draft->name) {
         char from[40];
         descriptor_path(draft->file, from);
-        if (!place->there && linkat(AT_FDCWD, from, AT_FDCWD, place->name, AT_SYMLINK_FOLLOW) == 0)
+        if (!write_target->there &&
+            linkat(AT_FDCWD, from, AT_FDCWD, write_target->name, AT_SYMLINK_FOLLOW) == 0)
             return true;
-        if ((!place->there && errno != EEXIST) || !name_beside(draft, from, place->directory))
+        if ((!write_target->there && errno != EEXIST) ||
+            !link_temp_name(draft, from, write_target->directory))
             return false;
     }
-    const int file = draft->file; /* a name can wait for close to say that all has arrived */
+    const int file = draft->file; /* the file gets its name only after close has succeeded */
     draft->file = -1;
-    if (close(file) != 0 || rename(draft->name, place->name) != 0)
+    if (close(file) != 0 || rename(draft->name, write_target->name) != 0)
         return false;
     free(draft->name);
     draft->name = NULL;
@@ -233,16 +237,16 @@ static bool draft_place(struct draft *draft, const struct place *place) {
 }
 
 /* Signals wait, so that none ends the process while the file has a name that is not its own. */
-static bool write_beside(const struct place *place, const char *data, size_t size) {
+static bool write_via_draft(const struct write_target *write_target, const char *data, size_t size) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     struct draft draft;
-    bool good = draft_open(&draft, place);
+    bool good = draft_open(&draft, write_target);
     if (good) {
-        if (place->there)
-            keep_access(draft.file, &place->about);
-        good = bal_file_write_all(draft.file, data, size) && draft_place(&draft, place);
+        if (write_target->there)
+            copy_permissions(draft.file, &write_target->about);
+        good = bal_file_write_all(draft.file, data, size) && draft_publish(&draft, write_target);
         draft_close(&draft);
     }
     const int reason = errno;
@@ -251,9 +255,9 @@ static bool write_beside(const struct place *place, const char *data, size_t siz
     return good;
 }
 
-static bool write_in_place(const struct place *place, const char *data, size_t size) {
-    const int file = open(place->name, O_WRONLY | O_APPEND | O_CLOEXEC);
-    return file >= 0 && fill(file, data, size);
+static bool append_to_target(const struct write_target *write_target, const char *data, size_t size) {
+    const int file = open(write_target->name, O_WRONLY | O_APPEND | O_CLOEXEC);
+    return file >= 0 && write_and_close(file, data, size);
 }
 
 static enum bal_code fail_at(const char *path, struct bal_error *err) {
@@ -261,22 +265,23 @@ static enum bal_code fail_at(const char *path, struct bal_error *err) {
 }
 
 enum bal_code bal_file_write(const char *path, const char *data, size_t size, struct bal_error *err) {
-    struct place place;
-    const bool good = find_place(path, &place) && (place.in_place ? write_in_place(&place, data, size)
-                                                                  : write_beside(&place, data, size));
-    leave(&place);
+    struct write_target write_target;
+    const bool good = find_target(path, &write_target) &&
+                      (write_target.in_place ? append_to_target(&write_target, data, size)
+                                             : write_via_draft(&write_target, data, size));
+    free_target(&write_target);
     return good ? BAL_OK : fail_at(path, err);
 }
 
 enum bal_code bal_file_check(const char *path, struct bal_error *err) {
-    struct place place;
+    struct write_target write_target;
     struct draft draft;
-    bool good = find_place(path, &place);
-    if (good && !place.in_place) {
-        good = draft_open(&draft, &place);
+    bool good = find_target(path, &write_target);
+    if (good && !write_target.in_place) {
+        good = draft_open(&draft, &write_target);
         if (good)
             draft_close(&draft);
     }
-    leave(&place);
+    free_target(&write_target);
     return good ? BAL_OK : fail_at(path, err);
 }

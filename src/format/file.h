@@ -1,4 +1,4 @@
-/* Whole files. */
+/* Reads and writes whole files. */
 #ifndef FORMAT_FILE_H
 #define FORMAT_FILE_H
 
@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes a file so that it is there complete or not at all, however the process ends: it gets its name when
- * all of it is written. Symbolic links stay and what they lead to is written; a file that stood there is
- * replaced by one with its permissions and, where that is allowed, its owner. What is no file (a terminal, a
- * pipe, /dev/null) or is open already (/dev/stdout) is written as it is. */
+/* Writes a file atomically: it gets its name when all of it is written, so that it is complete or absent
+ * however the process ends. A symbolic link stays, and its target is written. An existing file is replaced by
+ * one with the same permissions and, where that is allowed, the same owner. What is not a regular file (a
+ * terminal, a pipe, /dev/null) or is open already (/dev/stdout) is written directly. */
 enum bal_code bal_file_write(const char *path, const char *data, size_t size, struct bal_error *err);
 
-/* All of it, though signals come; false and errno if it cannot be. */
+/* Writes all bytes, also when signals interrupt it. False, with errno set, on failure. */
 bool bal_file_write_all(int file, const char *data, size_t size);
 
-/* Could it be written? To be asked before long work; it changes nothing. */
+/* Can the file be written? For a check before long work; changes nothing. */
 enum bal_code bal_file_check(const char *path, struct bal_error *err);
 
 #endif

@@ -1,9 +1,10 @@
+/* Prints parts of an HTML page: escaped text, tables, the style. */
 #include "format/html.h"
 
 #include "base/utf8.h"
 
 /* Narrow screens first: one column, tables that scroll inside themselves, figures that shrink. Colours follow
- * the reader's choice of light or dark; every verdict is said in words as well. */
+ * the reader's choice of light or dark; every verdict is printed in words as well. */
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1f1f1f;--soft:#5a5a5a;--line:#d9d9d9;--paper:#fff;--card:#f6f6f6;"
     "--good:#00664b;--bad:#a83c00;--open:#6b5500;--link:#005c99}\n"

@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Text, harmless inside elements and inside attributes in double quotes, whatever its bytes. NULL prints
- * nothing. Line breaks stay. */
+/* Text, escaped for elements and for attributes in double quotes, whatever its bytes. NULL prints nothing.
+ * Line breaks stay. */
 void bal_html_text(const char *text, FILE *out);
 
 /* <name class>text</name>; class may be NULL. */
 void bal_html_element(const char *name, const char *class, const char *text, FILE *out);
 
-/* A table that scrolls inside itself where it is wider than the screen; what is between is the caller's, who
- * closes <thead> and <tbody>. */
+/* A table that scrolls sideways if it is wider than the screen. The caller prints the contents, and closes
+ * <thead> and <tbody>. */
 void bal_html_table_begin(const char *caption, FILE *out);
 void bal_html_table_end(FILE *out);
 
-/* <th>: says what stands in its column, or in its row. */
+/* <th>: the head of a column, or of a row. */
 enum bal_html_scope { BAL_HTML_COLUMN, BAL_HTML_ROW };
 void bal_html_table_head(const char *text, bool left, enum bal_html_scope scope, FILE *out);
 

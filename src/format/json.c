@@ -1,3 +1,4 @@
+/* Prints JSON: commas, indentation and escapes. */
 #include "format/json.h"
 
 #include "ballast/number.h"
@@ -12,7 +13,7 @@ void bal_json_init(struct json *json, FILE *out) {
     *json = (struct json){.out = out};
 }
 
-/* What is not harmless on a terminal is escaped, and bytes that are no UTF-8 become U+FFFD. */
+/* Characters that could control a terminal are escaped, and bytes that are not UTF-8 become U+FFFD. */
 static void put_string(FILE *out, const char *text) {
     fputc('"', out);
     while (*text) {
@@ -31,8 +32,8 @@ static void new_line(const struct json *json) {
     fprintf(json->out, "\n%*s", (int)(2 * json->depth), "");
 }
 
-/* What stands before a value: comma, line break, key. */
-static void begin(struct json *json, const char *key) {
+/* What is printed in front of a value: comma, line break, key. */
+static void begin_value(struct json *json, const char *key) {
     if (json->started[json->depth])
         fputs(json->inner[json->depth] ? ", " : ",", json->out);
     if (json->depth > 0 && !json->inner[json->depth])
@@ -45,7 +46,7 @@ static void begin(struct json *json, const char *key) {
 }
 
 static void open_with(struct json *json, const char *key, char bracket, bool line) {
-    begin(json, key);
+    begin_value(json, key);
     fputc(bracket, json->out);
     const bool inner = line || json->inner[json->depth];
     json->depth++;
@@ -74,7 +75,7 @@ void bal_json_close(struct json *json, char bracket) {
 }
 
 void bal_json_text(struct json *json, const char *key, const char *text) {
-    begin(json, key);
+    begin_value(json, key);
     put_string(json->out, text);
 }
 
@@ -85,21 +86,21 @@ void bal_json_number(struct json *json, const char *key, double number) {
     }
     char text[BAL_NUMBER_TEXT];
     bal_number_print(number, text);
-    begin(json, key);
+    begin_value(json, key);
     fputs(text, json->out);
 }
 
 void bal_json_count(struct json *json, const char *key, uint64_t number) {
-    begin(json, key);
+    begin_value(json, key);
     fprintf(json->out, "%" PRIu64, number);
 }
 
 void bal_json_bool(struct json *json, const char *key, bool value) {
-    begin(json, key);
+    begin_value(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
 void bal_json_null(struct json *json, const char *key) {
-    begin(json, key);
+    begin_value(json, key);
     fputs("null", json->out);
 }

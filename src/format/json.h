@@ -11,7 +11,7 @@ enum { JSON_DEPTH = 32 };
 struct json {
     FILE *out;
     unsigned depth;
-    bool started[JSON_DEPTH]; /* something stands at this depth already */
+    bool started[JSON_DEPTH]; /* there is a value at this depth already */
     bool inner[JSON_DEPTH];   /* written on one line */
 };
 

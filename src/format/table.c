@@ -1,6 +1,7 @@
+/* Prints aligned text tables and wrapped text. */
 #include "format/table.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
@@ -18,7 +19,7 @@ void bal_table_fini(struct table *table) {
     *table = (struct table){0};
 }
 
-static bool reserve(struct table *table) {
+static bool reserve_cell(struct table *table) {
     if (table->cells < table->capacity)
         return true;
     const size_t capacity = 2 * table->capacity + 64;
@@ -36,7 +37,7 @@ void bal_table_add(struct table *table, const char *format, ...) {
     va_start(args, format);
     const int length = vasprintf(&text, format, args);
     va_end(args);
-    if (length < 0 || !reserve(table)) {
+    if (length < 0 || !reserve_cell(table)) {
         if (length >= 0)
             free(text);
         table->failed = true;
@@ -62,7 +63,7 @@ static size_t column_width(const struct table *table, unsigned column) {
     return most;
 }
 
-static void pad(FILE *out, size_t width, const char *with) {
+static void print_padding(FILE *out, size_t width, const char *with) {
     while (width-- > 0)
         fputs(with, out);
 }
@@ -77,7 +78,7 @@ static void print_row(const struct table *table, size_t first, const char *align
         if (align[column] == 'r')
             blanks += gap;
         if (*text) {
-            pad(out, blanks, " ");
+            print_padding(out, blanks, " ");
             fputs(text, out);
             blanks = 0;
         }
@@ -90,7 +91,7 @@ static void print_aligned(const struct table *table, const char *align, bool rul
     size_t *width = calloc(table->columns, sizeof *width);
     if (!width || table->failed) {
         free(width);
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     size_t total = 0;
@@ -101,7 +102,7 @@ static void print_aligned(const struct table *table, const char *align, bool rul
     for (size_t first = 0; first + table->columns <= table->cells; first += table->columns) {
         print_row(table, first, align, width, out);
         if (rule && first == 0) {
-            pad(out, total, "\u2500");
+            print_padding(out, total, "\u2500");
             fputc('\n', out);
         }
     }
@@ -118,7 +119,7 @@ static void print_escaped(const char *text, FILE *out) {
 
 static void print_markdown(const struct table *table, const char *align, FILE *out) {
     if (table->failed)
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
     for (size_t first = 0; !table->failed && first + table->columns <= table->cells;
          first += table->columns) {
         for (unsigned column = 0; column < table->columns; column++) {
@@ -160,7 +161,7 @@ void bal_table_wrap_at(const char *head, const char *text, unsigned indent, unsi
             first = true;
         }
         const size_t blanks = !first ? 1 : column < indent ? indent - column : 0;
-        pad(out, blanks, " ");
+        print_padding(out, blanks, " ");
         print_word(text, length, out);
         column += blanks + more;
         text += length;

@@ -10,11 +10,11 @@ struct table {
     unsigned columns;
     size_t cells, capacity;
     char **cell;
-    bool failed; /* out of memory: the stream that it is printed to has lost something */
+    bool failed; /* out of memory: the printed table is incomplete */
 };
 
-/* Cells are added row by row, the head first; each becomes one harmless line (base/utf8.h). Width is counted
- * in characters of UTF-8. */
+/* Cells are added row by row, the head first; each becomes one line without control characters (base/utf8.h).
+ * Width is counted in characters of UTF-8. */
 void bal_table_init(struct table *table, unsigned columns);
 void bal_table_fini(struct table *table);
 void bal_table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -26,8 +26,8 @@ enum bal_table_style { BAL_TABLE_PLAIN, BAL_TABLE_RULED, BAL_TABLE_MARKDOWN };
 /* Prints all rows; align has one letter per column, 'l' or 'r'. */
 void bal_table_print(const struct table *table, const char *align, enum bal_table_style style, FILE *out);
 
-/* Prints text broken at blanks into lines of at most BAL_TABLE_WIDTH characters, all of them indented; the
- * head stands in the indent of the first. BAL_TABLE_JOIN stands for a blank at which no line ends. */
+/* Prints text broken at blanks into lines of at most BAL_TABLE_WIDTH characters, all of them indented. The
+ * head is in the indent of the first line. BAL_TABLE_JOIN stands for a blank at which no line ends. */
 enum { BAL_TABLE_WIDTH = 96 };
 #define BAL_TABLE_JOIN "\x1f"
 void bal_table_wrap(const char *head, const char *text, unsigned indent, FILE *out);

@@ -1,3 +1,4 @@
+/* Cleans, measures and breaks text for figures. */
 #include "format/text.h"
 
 #include "base/utf8.h"
@@ -6,7 +7,7 @@
 #include <string.h>
 
 /* Widths of the printable ASCII characters in thousandths of the letter size, in the wider of Helvetica and
- * DejaVu Sans, which stands in for it on many machines: text that fits by these fits in either. */
+ * DejaVu Sans, which replaces it on many machines: text that fits by these fits in either. */
 static const unsigned short widest[95] = {
     318,  401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, /*  !"#$%&'()*+,-./ */
     636,  636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 556, /* 0123456789:;<=>? */

@@ -1,3 +1,4 @@
+/* Prints lengths of time and dates for people. */
 #include "format/time_text.h"
 
 #include <math.h>
@@ -5,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Days, hours and minutes come in numbers of two and more, or as a single one: 90 min rather than 1.5 h. */
+/* Days, hours and minutes are used for 2 or more of them, or for exactly 1: 90 min rather than 1.5 h. */
 void bal_time_length(double seconds, char text[BAL_TIME_TEXT]) {
     static const struct {
         double seconds, least;

@@ -1,20 +1,22 @@
+/* Runs the draws of a trial, which share arrivals and sizes, and averages what they measure. */
 #include "lab/draws.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void add(double *sum, const double *values, size_t count, double part) {
+static void add_weighted(double *sum, const double *values, size_t count, double part) {
     for (size_t i = 0; i < count; i++)
         sum[i] += part * values[i];
 }
 
 static void add_trial(struct bal_trial *into, const struct bal_trial *one, double part) {
-    add(into->metric, one->metric, BAL_METRIC_COUNT, part);
-    add(into->tail, one->tail, BAL_TAIL_LEVELS, part);
-    add(into->quarter, one->quarter, 4, part);
-    add(&into->percentile[0][0], &one->percentile[0][0], sizeof one->percentile / sizeof(double), part);
+    add_weighted(into->metric, one->metric, BAL_METRIC_COUNT, part);
+    add_weighted(into->tail, one->tail, BAL_TAIL_LEVELS, part);
+    add_weighted(into->quarter, one->quarter, 4, part);
+    add_weighted(&into->percentile[0][0], &one->percentile[0][0], sizeof one->percentile / sizeof(double),
+                 part);
     if (into->high_tail)
-        add(into->high_tail, one->high_tail, BAL_TAIL_LEVELS, part);
+        add_weighted(into->high_tail, one->high_tail, BAL_TAIL_LEVELS, part);
     for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++)
         if (into->histogram[d])
             bal_histogram_merge(into->histogram[d], one->histogram[d]);
@@ -25,13 +27,13 @@ static void add_trial(struct bal_trial *into, const struct bal_trial *one, doubl
     into->engine = one->engine;
 }
 
-struct room {
+struct scratch {
     struct bal_trial trial;
     double high_tail[BAL_TAIL_LEVELS];
     struct bal_histogram histogram[BAL_DISTRIBUTIONS];
 };
 
-static void clear(struct bal_trial *trial) {
+static void reset_trial(struct bal_trial *trial) {
     const struct bal_trial kept = *trial;
     memset(trial, 0, sizeof *trial);
     memcpy(trial->histogram, kept.histogram, sizeof kept.histogram);
@@ -45,22 +47,22 @@ static void clear(struct bal_trial *trial) {
 
 enum bal_code bal_case_drawn_trial(const struct bal_case *c, const struct bal_run *run,
                                    struct bal_trial *trial, struct bal_error *err) {
-    struct room *room = calloc(1, sizeof *room);
-    if (!room)
+    struct scratch *scratch = calloc(1, sizeof *scratch);
+    if (!scratch)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a trial");
     for (unsigned d = 0; d < BAL_DISTRIBUTIONS; d++)
-        room->trial.histogram[d] = trial->histogram[d] ? &room->histogram[d] : NULL;
-    room->trial.high_tail = trial->high_tail ? room->high_tail : NULL;
-    clear(trial);
+        scratch->trial.histogram[d] = trial->histogram[d] ? &scratch->histogram[d] : NULL;
+    scratch->trial.high_tail = trial->high_tail ? scratch->high_tail : NULL;
+    reset_trial(trial);
     enum bal_code code = BAL_OK;
     struct bal_run one = *run;
     for (one.draw = 0; !code && one.draw < c->draws; one.draw++) {
-        clear(&room->trial);
-        code = bal_simulate(&c->model, &c->policy, &one, &room->trial, err);
+        reset_trial(&scratch->trial);
+        code = bal_simulate(&c->model, &c->policy, &one, &scratch->trial, err);
         if (!code)
-            add_trial(trial, &room->trial, 1.0 / c->draws);
+            add_trial(trial, &scratch->trial, 1.0 / c->draws);
     }
     trial->jobs /= c->draws; /* of one */
-    free(room);
+    free(scratch);
     return code;
 }

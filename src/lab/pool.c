@@ -14,7 +14,7 @@ struct pool {
     const volatile int *stop;
 };
 
-static void *work(void *arg) {
+static void *run_worker(void *arg) {
     struct pool *pool = arg;
     for (;;) {
         const size_t i = atomic_fetch_add(&pool->next, 1);
@@ -24,7 +24,7 @@ static void *work(void *arg) {
     }
 }
 
-static unsigned processors(void) {
+static unsigned count_processors(void) {
     const long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : (unsigned)count;
 }
@@ -34,16 +34,16 @@ enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *co
                            void *context, const volatile int *stop) {
     struct pool pool = {.count = count, .task = task, .context = context, .stop = stop};
     if (threads == 0)
-        threads = processors();
+        threads = count_processors();
     if (threads > count)
         threads = count > 0 ? (unsigned)count : 1;
     pthread_t *helper = malloc(threads * sizeof *helper);
     if (!helper)
         return BAL_E_MEMORY;
     unsigned started = 0;
-    while (started + 1 < threads && pthread_create(&helper[started], NULL, work, &pool) == 0)
+    while (started + 1 < threads && pthread_create(&helper[started], NULL, run_worker, &pool) == 0)
         started++;
-    work(&pool);
+    run_worker(&pool);
     for (unsigned i = 0; i < started; i++)
         pthread_join(helper[i], NULL);
     free(helper);

@@ -1,11 +1,13 @@
 /* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool; and
  * all of it again with longer runs where those were too short to settle. */
-#include "lab/control.h"
+#include "lab/control_variates.h"
 #include "lab/doubt.h"
 #include "lab/draws.h"
-#include "lab/length.h"
-#include "lab/paths.h"
+#include "lab/fluid_distance.h"
+#include "lab/run_length.h"
+#include "lab/time_constant.h"
 
+#include "ballast/predict.h"
 #include "stats/drift.h"
 
 #include <math.h>
@@ -20,7 +22,7 @@ struct record {
     unsigned wanted; /* replications in all after this round */
     unsigned kept;   /* of these, when the lab was stopped */
     unsigned capacity;
-    struct growth growth;
+    struct run_length_state run_length_state;
 };
 
 struct task {
@@ -90,7 +92,7 @@ static void run_task(void *context, size_t i) {
     pthread_mutex_unlock(&lab->lock);
 }
 
-static bool reserve(struct record *record, unsigned capacity) {
+static bool reserve_trials(struct record *record, unsigned capacity) {
     if (capacity <= record->capacity)
         return true;
     struct bal_trial *trial = realloc(record->trial, capacity * sizeof *trial);
@@ -128,7 +130,7 @@ static enum bal_code list_tasks(struct lab *lab) {
     lab->task = task;
     lab->tasks = 0;
     for (size_t i = 0; i < lab->count; i++) {
-        if (!reserve(&lab->record[i], lab->record[i].wanted))
+        if (!reserve_trials(&lab->record[i], lab->record[i].wanted))
             return BAL_E_MEMORY;
         const double cost = bal_case_cost(&lab->cases[i]);
         for (unsigned r = before[i]; r < lab->record[i].wanted; r++) {
@@ -141,7 +143,7 @@ static enum bal_code list_tasks(struct lab *lab) {
 }
 
 /* The estimate over the complete trials of one metric, as bal_estimate_mean has it. */
-static struct bal_estimate estimate(const struct bal_trial *trial, size_t count, int metric) {
+static struct bal_estimate estimate_metric(const struct bal_trial *trial, size_t count, int metric) {
     struct bal_moments moments = {0};
     for (size_t r = 0; r < count; r++)
         if (!isnan(trial[r].metric[metric]))
@@ -174,33 +176,60 @@ struct bal_estimate bal_result_quantile(const struct bal_case *c, const struct b
     return (struct bal_estimate){NAN, NAN};
 }
 
+static double service_time(const struct bal_model *model) {
+    return model->clock == BAL_CLOCK_SLOTTED ? 1
+                                             : model->size.mean * bal_servers_count(&model->servers) /
+                                                   bal_servers_capacity(&model->servers);
+}
+
+/* May the queue be stable, for all that is known? */
+static bool may_be_stable(const struct bal_case *c) {
+    return !(c->model.load >= fmin(1, bal_theory_critical_load(&c->model, &c->policy)));
+}
+
+/* Near load 1 a stable queue from an idle fleet grows for a long time as one at critical load does. What is
+ * not known to be unstable must grow more than that can; and what is known to be stable cannot be called
+ * unstable by runs in which it does not settle. */
+static double border_of(const struct bal_case *c) {
+    const struct bal_dist *size = &c->model.size;
+    const double services = c->run.time / service_time(&c->model);
+    if (!may_be_stable(c) || c->run.trace)
+        return 0;
+    const double variation =
+        c->model.clock == BAL_CLOCK_SLOTTED ? 1 : bal_dist_moment(size, 2) / (size->mean * size->mean) / 2;
+    return bal_drift_border(services, variation);
+}
+
+static bool is_too_short_to_tell(const struct bal_case *c) {
+    const double settling = bal_time_constant_of(c, NULL).constant;
+    return c->model.load < bal_theory_critical_load(&c->model, &c->policy) && !c->run.trace &&
+           c->run.time < BAL_TIME_CONSTANTS_MIN * settling;
+}
+
 /* Where no job was measured there is nothing to judge, unless all are still there and more and more of them;
  * and before a few services could be over every queue grows, whatever the load (docs/statistics.md). */
 static enum bal_verdict verdict_of(const struct bal_case *c, const struct bal_drift *drift,
                                    const struct bal_result *result) {
     enum { SERVICES = 10 };
-    const struct bal_model *model = &c->model;
-    const double service =
-        model->clock == BAL_CLOCK_SLOTTED
-            ? 1
-            : model->size.mean * bal_servers_count(&model->servers) / bal_servers_capacity(&model->servers);
-    if (c->run.time < SERVICES * service)
+    if (c->run.time < SERVICES * service_time(&c->model))
         return BAL_UNDECIDED;
     const enum bal_verdict verdict = bal_drift_verdict(drift);
+    if (verdict == BAL_UNSTABLE && is_too_short_to_tell(c))
+        return BAL_UNDECIDED;
     return result->jobs == 0 && verdict == BAL_STABLE ? BAL_UNDECIDED : verdict;
 }
 
 void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size_t count,
                    struct bal_result *result) {
-    const struct bal_setting setting = {bal_servers_count(&c->model.servers), c->model.load};
+    const struct bal_policy_context setting = {bal_servers_count(&c->model.servers), c->model.load};
     *result = (struct bal_result){.replications = (unsigned)count,
                                   .memory_bits = bal_policy_memory_bits(&c->policy, &setting),
                                   .precise = true,
                                   .time = c->run.time,
                                   .outlasted = c->run.time > bal_curve_end(&c->model.curve)};
-    struct bal_drift drift = {0};
+    struct bal_drift drift = {.border = border_of(c)};
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        result->metric[m] = estimate(trial, count, m);
+        result->metric[m] = estimate_metric(trial, count, m);
     if (c->run.percentiles)
         estimate_percentiles(trial, count, c->run.percentiles->count, result);
     if (count == 0)
@@ -218,7 +247,7 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
         result->tail[i] /= (double)count;
     result->verdict = verdict_of(c, &drift, result);
     result->engine = trial[0].engine;
-    bal_result_control(c, trial, count, result);
+    bal_result_apply_control_variates(c, trial, count, result);
     bal_result_doubt(c, result);
 }
 
@@ -238,37 +267,38 @@ static bool is_overtaken(const struct lab *lab, size_t i, const struct bal_resul
 
 /* What there is when the lab is stopped. Where runs of another length have been begun, what those before them
  * gave is better until there are as many as were asked for; and cases that have one length keep one. */
-static void conclude_stopped(struct lab *lab, struct bal_result *result) {
+static void summarize_stopped(struct lab *lab, struct bal_result *result) {
     bool any = false;
     for (size_t i = 0; i < lab->count; i++) {
         lab->record[i].kept = keep_complete(&lab->record[i]);
         any = any || is_overtaken(lab, i, &result[i]);
     }
     for (size_t i = 0; i < lab->count; i++)
-        if (lab->options->apart ? !is_overtaken(lab, i, &result[i]) : !any)
+        if (lab->options->independent_lengths ? !is_overtaken(lab, i, &result[i]) : !any)
             bal_result_of(&lab->cases[i], lab->record[i].trial, lab->record[i].kept, &result[i]);
 }
 
-/* How many replications the case needs by what its trials say; the half-width falls like 1/sqrt(n). A queue
- * that grows without bound has no mean to be precise about, and what makes a narrow interval doubtful more of
- * the same do not cure. */
+/* How many replications the case needs, judged from its trials; the half-width falls like 1/sqrt(n). A queue
+ * that grows without bound has no mean to be precise about, and more replications do not remove the reasons
+ * to doubt a narrow interval. */
 static double replications_for_precision(const struct bal_case *c, const struct bal_result *result) {
     const struct bal_estimate response = result->metric[BAL_RESPONSE_MEAN];
     const double now = result->replications;
     if (bal_result_is_narrow(c, result) || result->verdict == BAL_UNSTABLE)
         return now;
-    const double ratio = response.half / (c->precision * response.mean);
+    const double ratio = response.half_width / (c->precision * response.mean);
     return fmax(isfinite(ratio) ? ceil(1.1 * now * ratio * ratio) : 2 * now, now + 1);
 }
 
-unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result, unsigned most) {
+unsigned bal_replications_needed(const struct bal_case *c, const struct bal_result *result,
+                                 unsigned max_replications) {
     const unsigned now = result->replications;
     const double needed = replications_for_precision(c, result);
-    return now >= most ? now : (unsigned)fmin(fmin(needed, 4.0 * now + 1), most);
+    return now >= max_replications ? now : (unsigned)fmin(fmin(needed, 4.0 * now + 1), max_replications);
 }
 
-static unsigned most_of(const struct lab *lab) {
-    return lab->options->most ? lab->options->most : 1000;
+static unsigned max_replications_of(const struct lab *lab) {
+    return lab->options->max_replications ? lab->options->max_replications : 1000;
 }
 
 /* One round; returns through *more whether another is needed. */
@@ -280,7 +310,7 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
     if (code)
         return code;
     if (lab->options->stop && *lab->options->stop) {
-        conclude_stopped(lab, result);
+        summarize_stopped(lab, result);
         return lab->first_error.code ? lab->first_error.code : BAL_E_STOPPED;
     }
     for (size_t i = 0; i < lab->count; i++) {
@@ -289,14 +319,14 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
         lab->before[i] = record->wanted;
         if (lab->first_error.code)
             continue;
-        record->wanted = bal_replications_needed(&lab->cases[i], &result[i], most_of(lab));
+        record->wanted = bal_replications_needed(&lab->cases[i], &result[i], max_replications_of(lab));
         *more = *more || record->wanted > lab->before[i];
     }
     return lab->first_error.code;
 }
 
 /* All of it again with runs of another length. */
-static void start_again(struct lab *lab, size_t i, double time, unsigned wanted) {
+static void restart_case(struct lab *lab, size_t i, double time, unsigned wanted) {
     struct record *record = &lab->record[i];
     lab->cases[i].run.time = time;
     lab->before[i] = 0;
@@ -304,78 +334,79 @@ static void start_again(struct lab *lab, size_t i, double time, unsigned wanted)
     memset(record->complete, 0, record->capacity * sizeof *record->complete);
 }
 
-static void make_longer(struct lab *lab, size_t i) {
-    start_again(lab, i, 2 * lab->cases[i].run.time, lab->cases[i].replications);
+static void double_run_length(struct lab *lab, size_t i) {
+    restart_case(lab, i, 2 * lab->cases[i].run.time, lab->cases[i].replications);
 }
 
 /* Makes runs longer that are too short; returns whether there are any. */
-static bool lengthen(struct lab *lab, const struct bal_result *result) {
+static bool lengthen_unsettled(struct lab *lab, const struct bal_result *result) {
     bool any = false;
     for (size_t i = 0; i < lab->count; i++) {
-        if (!bal_growth_ask(&lab->record[i].growth, &lab->cases[i], &result[i]))
+        if (!bal_run_length_should_double(&lab->record[i].run_length_state, &lab->cases[i], &result[i]))
             continue;
         any = true;
-        if (lab->options->apart)
-            make_longer(lab, i);
+        if (lab->options->independent_lengths)
+            double_run_length(lab, i);
     }
-    for (size_t i = 0; any && !lab->options->apart && i < lab->count; i++)
-        if (lab->cases[i].longest > 0)
-            make_longer(lab, i);
+    for (size_t i = 0; any && !lab->options->independent_lengths && i < lab->count; i++)
+        if (lab->cases[i].max_run_length > 0)
+            double_run_length(lab, i);
     return any;
 }
 
 /* How many times as long runs of these cases should be. The one that needs fewest replications shall do with
- * WELL of them, and the one that needs most with those that are allowed: longer runs would be more than the
- * former needs, and shorter ones spend more on their warm-ups. */
-static double stretch_of(const struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
-    enum { WELL = 20 };
+ * TARGET_REPLICATIONS of them, and the one that needs most with those that are allowed: longer runs would be
+ * more than the former needs, and shorter ones spend more on their warm-ups. */
+static double length_factor(const struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
+    enum { TARGET_REPLICATIONS = 20 };
     double least = INFINITY, greatest = 0, limit = INFINITY;
     for (size_t i = from; i < to; i++) {
         const struct bal_case *c = &lab->cases[i];
-        if (lab->record[i].growth.planned || !(c->precision > 0))
+        if (lab->record[i].run_length_state.planned || !(c->precision > 0))
             return 1;
         const double needed = replications_for_precision(c, &result[i]);
         least = fmin(least, needed);
         greatest = fmax(greatest, needed);
-        limit = fmin(limit, c->longest / c->run.time);
+        limit = fmin(limit, c->max_run_length / c->run.time);
     }
-    return fmin(fmax(least / WELL, greatest / most_of(lab)), limit);
+    return fmin(fmax(least / TARGET_REPLICATIONS, greatest / max_replications_of(lab)), limit);
 }
 
-/* Ten runs tell roughly how many are needed, two or three next to nothing. */
-static bool are_telling(const struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
-    enum { TELLING = 10 };
+/* Ten pilot runs show roughly how many are needed; two or three show almost nothing. */
+static bool has_enough_pilot_runs(const struct lab *lab, size_t from, size_t to,
+                                  const struct bal_result *result) {
+    enum { PILOT_RUNS = 10 };
     for (size_t i = from; i < to; i++)
-        if (lab->record[i].wanted > lab->before[i] && result[i].replications < TELLING)
+        if (lab->record[i].wanted > lab->before[i] && result[i].replications < PILOT_RUNS)
             return false;
     return true;
 }
 
 /* Fewer, longer runs where a precision takes many: what is there is thrown away, so it is asked once, when
  * there is least that tells how many are needed; roughly, so some of these wait until the others tell. */
-static bool stretch(struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
+static bool lengthen_for_precision(struct lab *lab, size_t from, size_t to, const struct bal_result *result) {
     static const double at_first = 0.65;
-    if (!are_telling(lab, from, to, result))
+    if (!has_enough_pilot_runs(lab, from, to, result))
         return false;
-    const double factor = stretch_of(lab, from, to, result);
+    const double factor = length_factor(lab, from, to, result);
     for (size_t i = from; i < to; i++) {
         const struct bal_case *c = &lab->cases[i];
-        lab->record[i].growth.planned = true;
+        lab->record[i].run_length_state.planned = true;
         if (factor < 2)
             continue;
         const double needed = ceil(at_first * replications_for_precision(c, &result[i]) / factor);
-        start_again(lab, i, bal_longer_time(c, factor),
-                    (unsigned)fmax(fmin(needed, most_of(lab)), c->replications));
+        restart_case(lab, i, bal_scaled_run_length(c, factor),
+                     (unsigned)fmax(fmin(needed, max_replications_of(lab)), c->replications));
     }
     return factor >= 2;
 }
 
-static bool stretch_all(struct lab *lab, const struct bal_result *result) {
-    if (!lab->options->apart)
-        return stretch(lab, 0, lab->count, result);
+static bool lengthen_all_for_precision(struct lab *lab, const struct bal_result *result) {
+    if (!lab->options->independent_lengths)
+        return lengthen_for_precision(lab, 0, lab->count, result);
     bool any = false;
     for (size_t i = 0; i < lab->count; i++)
-        any = stretch(lab, i, i + 1, result) || any;
+        any = lengthen_for_precision(lab, i, i + 1, result) || any;
     return any;
 }
 
@@ -384,7 +415,7 @@ static enum bal_code run_rounds(struct lab *lab, struct bal_result *result) {
         const enum bal_code code = run_round(lab, result, &more);
         if (code)
             return code;
-        if (lengthen(lab, result) || (more && stretch_all(lab, result)))
+        if (lengthen_unsettled(lab, result) || (more && lengthen_all_for_precision(lab, result)))
             more = true;
     }
     return BAL_OK;

@@ -1,5 +1,5 @@
-/* Numbers by id, O(1): a hash table of small numbers, each of which has an id in an array beside it. Flat, so
- * that it can lie in shared memory; it is filled anew whenever who is there changes. */
+/* Finds an index by id in O(1): a hash table of small indexes, whose ids stand in a separate array. It is
+ * flat, so that it can lie in shared memory, and is rebuilt whenever the set of ids changes. */
 #ifndef LIVE_DIRECTORY_H
 #define LIVE_DIRECTORY_H
 
@@ -8,7 +8,7 @@
 
 #define BAL_DIRECTORY_NOBODY UINT32_MAX
 
-/* Places for n numbers: a power of two, at least half of which stay empty. */
+/* Table size for n indexes: a power of two, of which at least half stays empty. */
 static inline uint32_t bal_directory_places(uint32_t n) {
     uint32_t places = 2;
     while (places < 2 * n)
@@ -25,7 +25,7 @@ static inline void bal_directory_clear(uint32_t *directory, uint32_t places) {
         directory[i] = BAL_DIRECTORY_NOBODY;
 }
 
-/* No two numbers in it have the same id. */
+/* No two indexes in it have the same id. */
 static inline void bal_directory_add(uint32_t *directory, uint32_t places, uint64_t id, uint32_t number) {
     uint32_t place = bal_directory_place(places, id);
     while (directory[place] != BAL_DIRECTORY_NOBODY)
@@ -33,7 +33,7 @@ static inline void bal_directory_add(uint32_t *directory, uint32_t places, uint6
     directory[place] = number;
 }
 
-/* The number with this id, or BAL_DIRECTORY_NOBODY. */
+/* The index with this id, or BAL_DIRECTORY_NOBODY. */
 static inline uint32_t bal_directory_find(const uint32_t *directory, uint32_t places, const uint64_t *ids,
                                           uint64_t id) {
     for (uint32_t place = bal_directory_place(places, id);; place = (place + 1) & (places - 1)) {

@@ -1,62 +1,46 @@
-/* What a dispatcher does: requests that come and go, messages that are heard, time that passes. */
+/* The operations of a dispatcher: requests, decisions, received messages, timers. */
 #include "live/directory.h"
 #include "live/dispatcher_private.h"
 
 #include <math.h>
 #include <string.h>
 
-static void try_held(struct bal_dispatcher *d);
+static void dispatch_held(struct bal_dispatcher *d);
 
 /* ---- what every operation does ---- */
 
-void bal_dispatcher_resume(struct bal_dispatcher *d) {
+void bal_dispatcher_recover(struct bal_dispatcher *d) {
     bal_dispatcher_rebuild(d);
-    try_held(d);
+    dispatch_held(d);
 }
 
-void bal_dispatcher_catch_up(struct bal_dispatcher *d) {
+void bal_dispatcher_make_due_reports(struct bal_dispatcher *d) {
     if (bal_timed_report(d) && d->block->held_count)
-        try_held(d);
+        dispatch_held(d);
 }
 
-void bal_dispatcher_say(struct bal_dispatcher *d, struct bal_message message) {
+void bal_dispatcher_enqueue_message(struct bal_dispatcher *d, struct bal_message message) {
     struct block *block = d->block;
-    if (bal_outbox_say(&d->box, &block->sender, &message))
-        block->counts.said[message.type] += message.receiver == BAL_EVERYONE ? block->present : 1;
+    if (bal_outbox_add(&d->box, &block->sender, &message))
+        block->counts.messages_sent[message.type] += message.receiver == BAL_EVERYONE ? block->present : 1;
     else
         block->counts.unsent++;
 }
 
-const struct bal_message *bal_dispatcher_out(struct bal_dispatcher *d, uint32_t *count) {
-    return bal_outbox_take(&d->box, count);
+const struct bal_message *bal_dispatcher_outgoing(struct bal_dispatcher *d, uint32_t *count) {
+    return bal_outbox_drain(&d->box, count);
 }
 
-uint32_t bal_dispatcher_woken(struct bal_dispatcher *d) {
-    return bal_outbox_woken(&d->box);
+uint32_t bal_dispatcher_next_to_wake(struct bal_dispatcher *d) {
+    return bal_outbox_next_to_wake(&d->box);
 }
 
-const bool *bal_dispatcher_wakes(const struct bal_dispatcher *d) {
+const bool *bal_dispatcher_wake_pending(const struct bal_dispatcher *d) {
     return &d->box.wakes;
 }
 
-uint32_t bal_dispatcher_self(const struct bal_dispatcher *d) {
+uint32_t bal_dispatcher_worker_number(const struct bal_dispatcher *d) {
     return d->self;
-}
-
-/* ---- hunger ---- */
-
-/* Says how many are held when that begins or ceases, and as often as it is time. */
-static void tell_hunger(struct bal_dispatcher *d) {
-    struct block *block = d->block;
-    const bool hungry = block->held_count > 0;
-    if (!block->config.stations || (hungry == (bool)block->hungry && block->now < block->hungry_at))
-        return;
-    block->hungry = hungry;
-    block->hungry_at = hungry ? block->now + block->config.beat_ns : NEVER;
-    bal_dispatcher_say(
-        d, (struct bal_message){.type = BAL_MSG_HUNGRY,
-                                .hungry = {.held = block->held_count,
-                                           .valid_ms = bal_milliseconds(3 * block->config.beat_ns)}});
 }
 
 /* ---- servers, as requests come and go ---- */
@@ -68,8 +52,8 @@ static void use_token(struct bal_dispatcher *d, uint32_t server) {
         return;
     s->tokens--;
     d->block->counts.used++;
-    bal_fleet_report(d, server);
-    bal_fleet_look(d, server);
+    bal_dispatcher_report_idle(d, server);
+    bal_dispatcher_server_refresh(d, server);
 }
 
 /* Where servers have no stations, one that works on fewer requests than it could has a free slot. */
@@ -79,12 +63,13 @@ static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
 
 /* Without stations the report of a server that has a free slot, by the rule of ballast/policy.h: after a
  * response and, where requests are held, when one has come and left a slot free. */
-static void say_idle(struct bal_dispatcher *d, uint32_t server) {
-    if (d->says_idle && d->server[server].closed == 0 && has_free_slot(d, server))
+static void report_idle(struct bal_dispatcher *d, uint32_t server) {
+    if (d->reports_idle && d->server[server].closed == 0 && has_free_slot(d, server))
         bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
 }
 
-static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enum request_state state) {
+static void assign_server(struct bal_dispatcher *d, struct request *r, uint32_t server,
+                          enum request_state state) {
     r->reason = r->tries                   ? BAL_REASON_RETRY
                 : r->entry.state == HELD   ? BAL_REASON_HELD
                 : has_free_slot(d, server) ? BAL_REASON_TOKEN
@@ -95,66 +80,70 @@ static void go(struct bal_dispatcher *d, struct request *r, uint32_t server, enu
     r->since = d->block->now;
     r->trial = 0;
     d->block->counts.reasons[r->reason]++;
-    bal_fleet_own_up(d, server, r->entry.rank);
+    d->block->counts.unheard += (d->server[server].closed & (SILENT | SUSPECT)) != 0;
+    bal_dispatcher_server_add_request(d, server, r->entry.rank);
     if (d->block->config.stations)
-        use_token(d, server); /* the policy, which hears of it, looks at own counts */
-    if (bal_quarantine_suspects(d->quarantine, server)) {
-        bal_quarantine_sent(d->quarantine, server);
+        use_token(d, server); /* the policy, which gets this report, uses own counts */
+    if (bal_ejection_suspects(d->ejection, server)) {
+        bal_ejection_sent(d->ejection, server);
         r->trial = 1;
-        bal_fleet_look(d, server);
+        bal_dispatcher_server_refresh(d, server);
     }
     if (d->flags & BAL_MAY_HOLD && d->block->config.slots > 1)
-        say_idle(d, server);
-    bal_entry_set(&r->entry, state);
+        report_idle(d, server);
+    bal_ledger_entry_set(&r->entry, state);
 }
 
-static void judge(struct bal_dispatcher *d, uint32_t server, enum bal_outcome outcome) {
-    const struct bal_quarantine_server *q = &d->quarantine->server[server];
+static void update_ejection(struct bal_dispatcher *d, uint32_t server, enum bal_outcome outcome) {
+    const struct bal_ejection_server *q = &d->ejection->server[server];
     if (outcome == BAL_OUTCOME_GOOD && (q->failures | q->losses) == 0 &&
-        !bal_quarantine_suspects(d->quarantine, server))
+        !bal_ejection_suspects(d->ejection, server))
         return;
     const double now = (double)d->block->now;
-    bal_quarantine_answered(d->quarantine, server, outcome != BAL_OUTCOME_GOOD, now);
-    bal_quarantine_reached(d->quarantine, server, outcome != BAL_OUTCOME_FAILED, now);
-    bal_fleet_look(d, server);
+    /* Where a server has a station, its station decides whether it is up, not max_fails. */
+    if (d->block->config.stations && !d->block->detached && outcome == BAL_OUTCOME_FAILED)
+        bal_dispatcher_server_mark(d, server, SUSPECT, true);
+    bal_ejection_answered(d->ejection, server, outcome != BAL_OUTCOME_GOOD, now);
+    bal_ejection_reached(d->ejection, server, outcome != BAL_OUTCOME_FAILED, now);
+    bal_dispatcher_server_refresh(d, server);
 }
 
-static void say_load(struct bal_dispatcher *d, uint32_t server, double latency) {
+static void report_load(struct bal_dispatcher *d, uint32_t server, double latency) {
     const struct bal_reply load = {d->own[server], d->urgent[server], latency};
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
-/* The load that is left, where no station tells it, for policies that want to hear of it after responses:
- * always when a slot is free, else with the probability that they name. */
-static void say_load_left(struct bal_dispatcher *d, uint32_t server) {
-    if (!d->says_load || d->server[server].closed)
+/* Reports the remaining load, where no station does, to policies that need it after responses: always when a
+ * slot is free, else with the probability that the policy sets. */
+static void report_remaining_load(struct bal_dispatcher *d, uint32_t server) {
+    if (!d->reports_load || d->server[server].closed)
         return;
     if (d->own[server] < d->block->config.slots ||
         bal_rng_uniform(&d->chance) < bal_policy_load_share(&d->policy))
-        say_load(d, server, NAN);
+        report_load(d, server, NAN);
 }
 
-/* It is not under way any longer: own counts and whatever follows from them, but nothing is said of how it
- * went. Without stations that is the server's report when it has a free slot. False: the server is not there
- * any longer. */
-static bool come_back(struct bal_dispatcher *d, const struct request *r) {
+/* The request is no longer under way: updates own counts and what depends on them, but not the outcome.
+ * Without stations this is the server's report when it has a free slot. False: the server has been
+ * removed. */
+static bool release_from_server(struct bal_dispatcher *d, const struct request *r) {
     const uint32_t server = r->server;
-    bal_fleet_own_down(d, server, r->entry.rank);
+    bal_dispatcher_server_remove_request(d, server, r->entry.rank);
     if (d->server[server].presence == NOT_THERE)
         return false;
-    say_idle(d, server);
+    report_idle(d, server);
     return true;
 }
 
-/* A trial that ends without an answer proves nothing: another request may. */
+/* A trial that ends without an answer decides nothing: another request may try the server. */
 static void end_trial(struct bal_dispatcher *d, const struct request *r) {
     if (!r->trial)
         return;
-    d->quarantine->server[r->server].trying = false;
-    bal_fleet_look(d, r->server);
+    d->ejection->server[r->server].trying = false;
+    bal_dispatcher_server_refresh(d, r->server);
 }
 
-static void answer(struct bal_dispatcher *d, const struct request *r, enum bal_outcome outcome) {
+static void record_response(struct bal_dispatcher *d, const struct request *r, enum bal_outcome outcome) {
     const uint32_t server = r->server;
     const bool failed = outcome != BAL_OUTCOME_GOOD;
     const double took = seconds(d->block->now - r->since);
@@ -165,33 +154,34 @@ static void answer(struct bal_dispatcher *d, const struct request *r, enum bal_o
     d->server[server].answered++;
     d->server[server].failed += failed;
     d->server[server].took_ns += d->block->now - r->since;
-    if (!come_back(d, r))
+    if (!release_from_server(d, r))
         return;
     if (d->flags & BAL_ASKS && !failed)
-        pace_learn(&d->server[server].pace, took, d->own[server]);
+        latency_ewma_add(&d->server[server].latency_ewma, took, d->own[server]);
     bal_policy_response(&d->policy, d->state, &d->fleet, server, took, failed);
-    say_load_left(d, server);
-    judge(d, server, outcome);
+    report_remaining_load(d, server);
+    update_ejection(d, server, outcome);
     end_trial(d, r);
 }
 
 /* ---- probes ---- */
 
-static void say_probe(struct bal_dispatcher *d, uint32_t server, uint64_t id) {
+static void send_probe(struct bal_dispatcher *d, uint32_t server, uint64_t id) {
     d->block->counts.probes++;
-    bal_dispatcher_say(d, (struct bal_message){
-                              .type = BAL_MSG_PROBE, .receiver = d->station[server], .probe = {.probe = id}});
+    bal_dispatcher_enqueue_message(
+        d,
+        (struct bal_message){.type = BAL_MSG_PROBE, .receiver = d->station[server], .probe = {.probe = id}});
 }
 
-/* Probes that nobody waits for. Without stations the answer is at hand. */
-static void answer_asks(struct bal_dispatcher *d) {
+/* Probes for which no request waits. Without stations the answer is known at once. */
+static void send_policy_probes(struct bal_dispatcher *d) {
     struct bal_fleet *fleet = &d->fleet;
     for (uint32_t i = 0; i < fleet->asks; i++) {
         const uint32_t server = fleet->ask[i];
         if (d->block->config.stations)
-            say_probe(d, server, bal_rng_next(&d->chance) | UINT64_C(1) << 63);
+            send_probe(d, server, bal_rng_next(&d->chance) | UINT64_C(1) << 63);
         else
-            say_load(d, server, pace_latency(&d->server[server].pace, d->own[server]));
+            report_load(d, server, latency_ewma_predict(&d->server[server].latency_ewma, d->own[server]));
     }
     fleet->asks = 0;
 }
@@ -206,52 +196,74 @@ static void free_inquiry(struct bal_dispatcher *d, uint32_t i) {
 
 /* ---- routing ---- */
 
-static uint32_t remembered(const struct request *r) {
+static uint32_t tried_count(const struct request *r) {
     return r->tries < BAL_TRIES_MAX ? r->tries : BAL_TRIES_MAX;
 }
 
-/* Servers at which a request has failed are closed to it alone. Which of them were open, as bits. */
-static uint32_t close_tried(struct bal_dispatcher *d, const struct request *r) {
-    uint32_t open = 0;
+/* Has the request failed at the same address, and has this station sent nothing since? When a host dies its
+ * stations die together, and are silent together only some beats later. */
+static bool is_doubtful(const struct bal_dispatcher *d, const struct request *r, uint32_t server) {
+    const struct server *s = &d->server[server];
+    for (uint32_t i = 0; s->heard_at <= r->since && i < tried_count(r); i++)
+        if (d->server[r->tried[i]].host == s->host)
+            return true;
+    return false;
+}
+
+/* Where a request has failed at a station, others of that address are closed to it until they send something,
+ * if there are servers elsewhere. */
+static void close_doubtful(struct bal_dispatcher *d, const struct request *r) {
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < d->open->count; i++)
+        others += !is_doubtful(d, r, d->open->slot[i]);
+    for (uint32_t i = d->open->count; others && i-- > 0;)
+        if (is_doubtful(d, r, d->open->slot[i]))
+            bal_set_remove(d->open, d->open->slot[i]);
+}
+
+/* Servers at which a request has failed are closed to it alone. */
+static void close_tried(struct bal_dispatcher *d, const struct request *r) {
     if (r->tries == 0)
-        return open;
-    for (uint32_t i = 0; i < remembered(r); i++)
-        open |= (uint32_t)bal_set_remove(d->open, r->tried[i]) << i;
-    fleet_refresh(d);
-    return open;
-}
-
-static void reopen_tried(struct bal_dispatcher *d, const struct request *r, uint32_t open) {
-    if (open == 0)
         return;
-    for (uint32_t i = 0; i < remembered(r); i++)
-        if (open >> i & 1)
-            bal_set_insert(d->open, r->tried[i]);
-    fleet_refresh(d);
+    for (uint32_t i = 0; i < tried_count(r); i++)
+        bal_set_remove(d->open, r->tried[i]);
+    if (d->block->config.stations && !d->block->detached)
+        close_doubtful(d, r);
+    refresh_fleet_view(d);
 }
 
-/* held: of one that waits, how many do. */
-static struct bal_decision ask_policy(struct bal_dispatcher *d, const struct request *r, bool at_once,
-                                      uint32_t held) {
+static void reopen_tried(struct bal_dispatcher *d, const struct request *r) {
+    if (r->tries == 0)
+        return;
+    for (uint32_t server = 0; server < d->servers; server++)
+        if (d->server[server].closed == 0)
+            bal_set_insert(d->open, server);
+    refresh_fleet_view(d);
+}
+
+/* held: for a request that waits, how many do. */
+static struct bal_decision route_by_policy(struct bal_dispatcher *d, const struct request *r, bool at_once,
+                                           uint32_t held) {
     const struct bal_job job = {.count = 1, .rank = r->entry.rank, .at_once = at_once, .held = held};
-    const uint32_t open = close_tried(d, r);
+    close_tried(d, r);
     struct bal_decision decision = bal_policy_route(&d->policy, d->state, &d->fleet, &job, &d->rng);
-    if (decision.server < d->servers && !bal_is_open(&d->fleet, decision.server))
+    if (decision.server < d->servers && !bal_is_eligible(&d->fleet, decision.server))
         decision.server = BAL_NONE;
-    reopen_tried(d, r, open);
+    reopen_tried(d, r);
     return decision;
 }
 
-/* Which servers the policy would ask; false: none, or nobody else can wait now. */
-static bool inquire(struct bal_dispatcher *d, uint32_t i) {
+/* Sends the probes that the policy needs; false: there are none, or no more requests can wait for replies
+ * now. */
+static bool start_probing(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
     const struct bal_job job = {.count = 1, .rank = r->entry.rank};
     if (block->free_inquiry == BAL_NOBODY)
         return false;
-    const uint32_t open = close_tried(d, r);
+    close_tried(d, r);
     const uint32_t asked = bal_policy_sample(&d->policy, d->state, &d->fleet, &job, &d->rng);
-    reopen_tried(d, r, open);
+    reopen_tried(d, r);
     d->fleet.asks = 0;
     if (asked == 0)
         return false;
@@ -265,91 +277,133 @@ static bool inquire(struct bal_dispatcher *d, uint32_t i) {
     inquiry->answered = 0;
     memcpy(inquiry->server, d->fleet.ask, asked * sizeof *inquiry->server);
     for (uint32_t k = 0; k < asked; k++)
-        say_probe(d, inquiry->server[k], inquiry->probe);
+        send_probe(d, inquiry->server[k], inquiry->probe);
     r->inquiry = index;
     r->deadline = block->now + block->config.probe_ns;
     bal_ledger_push(&d->ledger, &block->asking, i);
-    bal_entry_set(&r->entry, ASKING);
+    bal_ledger_entry_set(&r->entry, ASKING);
     return true;
 }
 
-static void say_wake(struct bal_dispatcher *d, uint32_t server) {
-    bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_WAKE, .receiver = d->station[server]});
+static void send_start(struct bal_dispatcher *d, uint32_t server) {
+    bal_dispatcher_enqueue_message(
+        d, (struct bal_message){.type = BAL_MSG_START, .receiver = d->station[server]});
 }
 
-/* It is said until the server's power answers; once in a beat, however often the policy asks. Else a server
- * that is still off, and answers so, is woken again for those that are held, answers, and so on. */
-static void wake_server(struct bal_dispatcher *d, uint32_t server) {
+/* START is repeated until a power message answers it, and sent once in a beat, however often the policy
+ * requests it. Otherwise a server that is still off, and answers so, would be sent START again for the
+ * requests that are held, would answer, and so on. */
+static void request_server_start(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
-    if (server >= d->servers || !d->block->config.stations || (s->wakes && !has_come(d, s->wake_at)))
+    if (server >= d->servers || !d->block->config.stations || (s->wakes && !is_due(d, s->wake_at)))
         return;
     s->wakes = WAKES;
     s->wake_at = d->block->now + d->block->config.beat_ns;
-    say_wake(d, server);
-    bal_fleet_look(d, server);
+    send_start(d, server);
+    bal_dispatcher_server_refresh(d, server);
 }
 
-static void hold(struct bal_dispatcher *d, uint32_t i) {
+static void hold_request(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
     r->deadline = block->now + block->config.hold_ns;
     block->counts.held++;
     block->held_count++;
     bal_ledger_push(&d->ledger, &block->held[r->entry.rank], i);
-    bal_entry_set(&r->entry, HELD);
+    bal_ledger_entry_set(&r->entry, HELD);
 }
 
-static void say_move(struct bal_dispatcher *d, uint32_t server, uint32_t target) {
+static void send_move(struct bal_dispatcher *d, uint32_t server, uint32_t target) {
     if (d->block->config.stations)
-        bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_MOVE,
-                                                   .receiver = d->station[server],
-                                                   .move = {.target = d->station[target]}});
+        bal_dispatcher_enqueue_message(d, (struct bal_message){.type = BAL_MSG_MOVE,
+                                                               .receiver = d->station[server],
+                                                               .move = {.target = d->station[target]}});
 }
 
-/* What the policy wants besides. */
-static void follow(struct bal_dispatcher *d, const struct bal_decision *decision) {
+/* What else the policy's decision requests. */
+static void apply_decision_extras(struct bal_dispatcher *d, const struct bal_decision *decision) {
     if (decision->wake != BAL_NONE)
-        wake_server(d, decision->wake);
+        request_server_start(d, decision->wake);
     if (decision->move_to < d->servers && decision->server < d->servers)
-        say_move(d, decision->server, decision->move_to);
+        send_move(d, decision->server, decision->move_to);
     if (d->fleet.asks)
-        answer_asks(d);
+        send_policy_probes(d);
 }
 
 static bool has_tried(const struct request *r, uint32_t server) {
-    for (uint32_t i = 0; i < remembered(r); i++)
+    for (uint32_t i = 0; i < tried_count(r); i++)
         if (r->tried[i] == server)
             return true;
     return false;
 }
 
-/* Every server is down, has failed, or has been tried by this request: there is nothing to wait for. One that
- * is full may be had soon, and so may one that has not been heard of for a while, if there are no others
- * elsewhere. */
-static bool is_hopeless(const struct bal_dispatcher *d, const struct request *r) {
-    const uint32_t hopeless = ABSENT | DOWN | SHUNNED | (d->block->config.backed ? SILENT : 0);
-    if (d->open->count > remembered(r))
-        return false;
-    for (uint32_t server = 0; server < d->servers; server++)
-        if (!(d->server[server].closed & hopeless) && !has_tried(r, server))
-            return false;
-    return true;
+/* The prospects of a request for which the policy has no server. */
+struct prospects {
+    bool heard;   /* a station is not silent whose server may be available soon */
+    bool waiting; /* waiting may help: such a station, or a server that is full for now */
+    bool doubted; /* one could not be reached and has sent nothing since: soon it will, or will be silent */
+    uint32_t silent; /* of those closed because they are silent, one with the fewest requests of ours in
+                        flight; BAL_NONE: there is none */
+};
+
+/* A server that has been tried by this request, is down, or has failed gives no reason to wait. Nor does one
+ * that is silent, unless it is full: a response opens it to requests that are sent by own counts. Where
+ * servers elsewhere take over, silent ones are not used. */
+static void add_prospect(const struct bal_dispatcher *d, uint32_t server, struct prospects *p) {
+    const uint32_t closed = d->server[server].closed;
+    const bool backed = d->block->config.backed;
+    if (closed & (REMOVED | DOWN | EJECTED))
+        return;
+    if (backed && closed & SUSPECT)
+        return;
+    p->heard |= !(closed & (SILENT | SUSPECT | DRAINING));
+    p->doubted |= (closed & (SILENT | SUSPECT)) == SUSPECT;
+    p->waiting |= !(closed & SILENT) || (closed & FULL && !backed);
 }
 
-/* Where nobody may be chosen, here or elsewhere: one of those that are closed for their silence alone. When
- * nothing is heard of all of them that says more of the network, or of us, than of them. BAL_NONE: there is
- * none such. */
-static uint32_t choose_silent(struct bal_dispatcher *d, const struct request *r) {
-    uint32_t chosen = BAL_NONE, count = 0;
-    const struct bal_dispatcher_config *config = &d->block->config;
-    for (uint32_t server = 0; config->stations && !config->backed && server < d->servers; server++)
-        if (d->server[server].closed == SILENT && !has_tried(r, server) &&
-            bal_rng_below(&d->chance, ++count) == 0)
-            chosen = server;
-    return chosen;
+/* The one with the fewest requests in flight over its weight; of several any, drawn uniformly. When all of
+ * them are silent, the fault is more likely in the network, or here, than in them. */
+static void compare_silent(struct bal_dispatcher *d, uint32_t server, struct prospects *p, uint32_t *ties) {
+    const uint32_t closed = d->server[server].closed;
+    if (!(closed & (SILENT | SUSPECT)) || closed & ~(uint32_t)(SILENT | SUSPECT | OFF) ||
+        d->block->config.backed)
+        return;
+    const double key = d->own[server] / d->weight[server];
+    const double least = p->silent == BAL_NONE ? INFINITY : d->own[p->silent] / d->weight[p->silent];
+    *ties = key < least ? 0 : *ties;
+    if (key <= least && bal_rng_below(&d->chance, ++*ties) == 0)
+        p->silent = server;
 }
 
-static bool refuse(struct bal_dispatcher *d, struct request *r, enum bal_reason reason) {
+/* O(1) while a server is open, else O(servers). */
+static struct prospects find_prospects(struct bal_dispatcher *d, const struct request *r) {
+    struct prospects p = {.silent = BAL_NONE};
+    uint32_t ties = 0;
+    const bool any_open = d->open->count > tried_count(r);
+    p.heard = p.waiting = any_open;
+    for (uint32_t server = 0; !any_open && server < d->servers; server++)
+        if (!has_tried(r, server)) {
+            add_prospect(d, server, &p);
+            compare_silent(d, server, &p, &ties);
+        }
+    return p;
+}
+
+/* There is nothing to wait for. */
+static bool cannot_wait(struct bal_dispatcher *d, const struct request *r) {
+    return !find_prospects(d, r).waiting;
+}
+
+/* Where the policy has no server: a silent one, if all stations that a request could wait for are silent;
+ * also in place of a refusal. Otherwise as the policy decides, unless waiting cannot help. */
+static uint32_t choose_fallback(struct bal_dispatcher *d, const struct request *r, uint32_t decided) {
+    const struct prospects p = find_prospects(d, r);
+    if (p.silent != BAL_NONE && (decided == BAL_NONE || !(p.heard || p.doubted)))
+        return p.silent;
+    return decided == BAL_HOLD && p.waiting ? BAL_HOLD : BAL_NONE;
+}
+
+static bool refuse_request(struct bal_dispatcher *d, struct request *r, enum bal_reason reason) {
     d->block->counts.refused++;
     d->block->counts.reasons[reason]++;
     r->reason = reason;
@@ -358,113 +412,116 @@ static bool refuse(struct bal_dispatcher *d, struct request *r, enum bal_reason 
 }
 
 /* The policy has no server for it now. */
-static bool place_elsewhere(struct bal_dispatcher *d, uint32_t i, struct bal_decision decision,
-                            enum request_state sent) {
+static bool dispatch_by_fallback(struct bal_dispatcher *d, uint32_t i, struct bal_decision decision,
+                                 enum request_state sent) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
-    if (decision.server == BAL_HOLD && is_hopeless(d, r))
-        decision.server = BAL_NONE;
+    decision.server = choose_fallback(d, r, decision.server);
     if (decision.server == BAL_HOLD && block->held_count >= block->config.held) {
-        follow(d, &decision);
+        apply_decision_extras(d, &decision);
         block->counts.overflow++;
         if (block->config.refuse_beyond)
-            return refuse(d, r, BAL_REASON_NO_ROOM);
-        decision = ask_policy(d, r, true, 0);
+            return refuse_request(d, r, BAL_REASON_NO_ROOM);
+        decision = route_by_policy(d, r, true, 0);
+        if (decision.server == BAL_NONE)
+            decision.server = choose_fallback(d, r, BAL_NONE);
     }
-    if (decision.server == BAL_NONE)
-        decision.server = choose_silent(d, r);
     if (decision.server == BAL_HOLD)
-        hold(d, i);
+        hold_request(d, i);
     else if (decision.server < d->servers)
-        go(d, r, decision.server, sent);
-    follow(d, &decision);
-    return decision.server < d->servers || decision.server == BAL_HOLD || refuse(d, r, BAL_REASON_NONE_OPEN);
+        assign_server(d, r, decision.server, sent);
+    apply_decision_extras(d, &decision);
+    return decision.server < d->servers || decision.server == BAL_HOLD ||
+           refuse_request(d, r, BAL_REASON_NONE_OPEN);
 }
 
-/* A request that stands in no list is given a place. `sent` is its state then: SENT where its process is the
- * one that asks, else DECIDED. Returns false when nobody can take it: its reason says why. */
-static bool place(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
+/* Dispatches a request that is in no list. `sent` is its state then: SENT where its process is the caller,
+ * else DECIDED. Returns false when no server can take it: its reason tells why. */
+static bool dispatch_request(struct bal_dispatcher *d, uint32_t i, bool at_once, enum request_state sent) {
     struct request *r = request_at(d, i);
-    const struct bal_decision decision = ask_policy(d, r, at_once, 0);
+    const struct bal_decision decision = route_by_policy(d, r, at_once, 0);
     if (decision.server >= d->servers)
-        return place_elsewhere(d, i, decision, sent);
-    go(d, r, decision.server, sent);
-    follow(d, &decision);
+        return dispatch_by_fallback(d, i, decision, sent);
+    assign_server(d, r, decision.server, sent);
+    apply_decision_extras(d, &decision);
     return true;
 }
 
-static void tell_owner(struct bal_dispatcher *d, uint32_t i) {
+static void notify_owner(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
-    bal_ledger_push(&d->ledger, &d->owner[r->entry.owner].news, i);
+    bal_ledger_push(&d->ledger, &d->worker[r->entry.owner].news, i);
     bal_outbox_wake(&d->box, r->entry.owner);
 }
 
-/* The same for one that waits: its process hears of it as news. */
-static void place_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once) {
+/* The same for one that waits: its process gets the decision later. */
+static void dispatch_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once) {
     struct request *r = request_at(d, i);
-    if (!place(d, i, at_once, DECIDED))
-        bal_entry_set(&r->entry, REFUSED);
+    if (!dispatch_request(d, i, at_once, DECIDED))
+        bal_ledger_entry_set(&r->entry, REFUSED);
     if (r->entry.state != HELD)
-        tell_owner(d, i);
+        notify_owner(d, i);
 }
 
-static void leave_held(struct bal_dispatcher *d, uint32_t i) {
+static void remove_from_hold_queue(struct bal_dispatcher *d, uint32_t i) {
     bal_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->entry.rank], i);
     d->block->held_count--;
 }
 
 static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason reason) {
     struct request *r = request_at(d, i);
-    refuse(d, r, reason);
-    tell_owner(d, i);
-    bal_entry_set(&r->entry, REFUSED);
+    refuse_request(d, r, reason);
+    notify_owner(d, i);
+    bal_ledger_entry_set(&r->entry, REFUSED);
 }
 
-/* After a report those that wait may have a place: first come, first served within a class. One for which
- * there is none keeps its place, unless there are servers elsewhere and no hope here. */
-static bool try_first(struct bal_dispatcher *d, uint32_t rank, uint32_t held) {
+/* After a report, requests that wait may be sent: first come, first served within a class. When all stations
+ * are silent they are sent by own counts. One for which there is no server keeps its place, unless there are
+ * servers elsewhere and waiting here cannot help. */
+static bool dispatch_first_held(struct bal_dispatcher *d, uint32_t rank, uint32_t held) {
     const uint32_t i = d->block->held[rank].first;
     struct request *r = request_at(d, i);
-    const struct bal_decision decision = ask_policy(d, r, false, held);
+    struct bal_decision decision = route_by_policy(d, r, false, held);
+    if (decision.server >= d->servers)
+        decision.server = choose_fallback(d, r, BAL_HOLD);
     if (decision.server < d->servers) {
-        leave_held(d, i);
-        go(d, r, decision.server, DECIDED);
-        tell_owner(d, i);
+        remove_from_hold_queue(d, i);
+        assign_server(d, r, decision.server, DECIDED);
+        notify_owner(d, i);
     }
-    follow(d, &decision);
-    const bool moves_on = decision.server >= d->servers && d->block->config.backed && is_hopeless(d, r);
+    apply_decision_extras(d, &decision);
+    const bool moves_on = decision.server == BAL_NONE && d->block->config.backed;
     if (moves_on) {
-        leave_held(d, i);
+        remove_from_hold_queue(d, i);
         refuse_waiting(d, i, BAL_REASON_NONE_OPEN);
     }
     return moves_on || decision.server < d->servers;
 }
 
-static void try_held(struct bal_dispatcher *d) {
+static void dispatch_held(struct bal_dispatcher *d) {
     struct block *block = d->block;
     for (uint32_t rank = 0; block->held_count && rank < block->config.classes; rank++)
-        while (block->held[rank].count && try_first(d, rank, block->held_count))
+        while (block->held[rank].count && dispatch_first_held(d, rank, block->held_count))
             ;
-    tell_hunger(d);
+    bal_dispatcher_backlog_update(d);
 }
 
-/* Replies are complete, or not waited for any longer. */
-static void conclude(struct bal_dispatcher *d, uint32_t i) {
+/* Replies are complete, or the wait for them is over. */
+static void finish_probing(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
     const uint32_t index = r->inquiry;
     bal_ledger_remove(&d->ledger, &d->block->asking, i);
     d->fleet.sample = index == BAL_NOBODY ? d->fleet.ask : inquiry_at(d, index)->server;
     d->fleet.samples = index == BAL_NOBODY ? 0 : inquiry_at(d, index)->answered;
-    place_waiting(d, i, false);
+    dispatch_waiting(d, i, false);
     d->fleet.sample = NULL;
     free_inquiry(d, index);
 }
 
 /* ---- requests ---- */
 
-/* What a process is told of its request. */
-static void tell(const struct bal_dispatcher *d, uint32_t i, enum bal_dispatch_verdict verdict,
-                 struct bal_dispatch *to) {
+/* Fills in what a process gets to know of its request. */
+static void fill_dispatch(const struct bal_dispatcher *d, uint32_t i, enum bal_dispatch_verdict verdict,
+                          struct bal_dispatch *to) {
     const struct request *r = request_at(d, i);
     *to = (struct bal_dispatch){.verdict = verdict,
                                 .server = verdict == BAL_SEND ? r->server : BAL_NONE,
@@ -475,47 +532,50 @@ static void tell(const struct bal_dispatcher *d, uint32_t i, enum bal_dispatch_v
                                 .waited_ns = verdict == BAL_WAIT ? 0 : r->waited};
 }
 
-/* Behind those of its class; false: there is no room, or nothing to wait for. It wakes a server as they did:
- * the policy is asked as if the first of them had just come. */
-static bool hold_behind(struct bal_dispatcher *d, uint32_t i) {
+/* Queues it behind those of its class; false: the hold queue is full, or there is nothing to wait for. Like
+ * them it may start a server: the policy decides as if the first of them had just come. */
+static bool enqueue_behind_held(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
-    if (is_hopeless(d, request_at(d, i)))
-        return refuse(d, request_at(d, i), BAL_REASON_NONE_OPEN);
+    if (cannot_wait(d, request_at(d, i)))
+        return refuse_request(d, request_at(d, i), BAL_REASON_NONE_OPEN);
     if (block->held_count >= block->config.held) {
         block->counts.overflow++;
-        return refuse(d, request_at(d, i), BAL_REASON_NO_ROOM);
+        return refuse_request(d, request_at(d, i), BAL_REASON_NO_ROOM);
     }
-    hold(d, i);
+    hold_request(d, i);
+    uint32_t rank = 0; /* if a server is free by now, the most urgent gets it */
+    while (block->held[rank].count == 0)
+        rank++;
     if (d->policy.policy->power)
-        try_first(d, request_at(d, i)->entry.rank, 0);
+        dispatch_first_held(d, rank, 0);
     return true;
 }
 
 /* A new one, or one that has failed elsewhere. */
-static void start(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
+static void start_request(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
     const struct block *block = d->block;
     struct request *r = request_at(d, i);
     const bool others_wait = block->held_count && block->held[r->entry.rank].count;
     bool placed = true;
     r->since = block->now;
     if (others_wait && (block->held_count < block->config.held || block->config.refuse_beyond))
-        placed = hold_behind(d, i);
-    else if (!d->probes || block->deaf || !inquire(d, i))
-        placed = place(d, i, block->deaf, SENT);
-    tell(d, i, !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT, to);
+        placed = enqueue_behind_held(d, i);
+    else if (!d->probes || block->detached || !start_probing(d, i))
+        placed = dispatch_request(d, i, block->detached, SENT);
+    fill_dispatch(d, i, !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT, to);
     if (!placed)
-        bal_ledger_drop(&d->ledger, i);
-    if (block->config.stations)
-        tell_hunger(d);
+        bal_ledger_release(&d->ledger, i);
+    bal_dispatcher_backlog_update(d);
 }
 
 void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank, struct bal_dispatch *to) {
     dispatcher_begin(d, now);
     struct block *block = d->block;
     block->counts.arrived++;
+    rank = rank < block->config.classes ? rank : block->config.classes - 1;
     if (d->timed)
         bal_timed_arrival(d);
-    const uint32_t i = bal_ledger_take(&d->ledger, d->self);
+    const uint32_t i = bal_ledger_acquire(&d->ledger, d->self);
     if (i == BAL_NOBODY) {
         block->counts.no_room++;
         block->counts.reasons[BAL_REASON_LEDGER]++;
@@ -523,15 +583,15 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
             .verdict = BAL_REFUSE, .server = BAL_NONE, .rank = rank, .reason = BAL_REASON_LEDGER};
     } else {
         struct request *r = request_at(d, i);
-        r->entry.rank = rank < block->config.classes ? rank : block->config.classes - 1;
+        r->entry.rank = rank;
         r->tries = 0;
-        start(d, i, to);
+        start_request(d, i, to);
     }
     dispatcher_end(d);
 }
 
 /* The request of a ticket that this process has and that is in one of these states; BAL_NOBODY: none. */
-static uint32_t find(struct bal_dispatcher *d, uint64_t ticket, unsigned states) {
+static uint32_t find_request(struct bal_dispatcher *d, uint64_t ticket, unsigned states) {
     const uint32_t i = bal_ledger_find(&d->ledger, ticket);
     if (i != BAL_NOBODY && request_at(d, i)->entry.owner == d->self &&
         states >> request_at(d, i)->entry.state & 1)
@@ -543,13 +603,13 @@ static uint32_t find(struct bal_dispatcher *d, uint64_t ticket, unsigned states)
 bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t ticket,
                             enum bal_outcome outcome) {
     dispatcher_begin(d, now);
-    const uint32_t i = find(d, ticket, 1 << SENT);
+    const uint32_t i = find_request(d, ticket, 1 << SENT);
     if (i != BAL_NOBODY) {
-        bal_entry_set(&request_at(d, i)->entry, BAL_ENTRY_FREE);
-        answer(d, request_at(d, i), outcome);
-        bal_ledger_drop(&d->ledger, i);
+        bal_ledger_entry_set(&request_at(d, i)->entry, BAL_ENTRY_FREE);
+        record_response(d, request_at(d, i), outcome);
+        bal_ledger_release(&d->ledger, i);
         if (d->block->held_count)
-            try_held(d);
+            dispatch_held(d);
     }
     dispatcher_end(d);
     return i != BAL_NOBODY;
@@ -558,69 +618,69 @@ bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t tic
 bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, enum bal_outcome outcome,
                           struct bal_dispatch *to) {
     dispatcher_begin(d, now);
-    const uint32_t i = find(d, ticket, 1 << SENT);
+    const uint32_t i = find_request(d, ticket, 1 << SENT);
     *to = (struct bal_dispatch){.verdict = BAL_REFUSE, .server = BAL_NONE, .reason = BAL_REASON_NONE_OPEN};
     if (i != BAL_NOBODY) {
         struct request *r = request_at(d, i);
-        bal_entry_set(&r->entry, BAL_ENTRY_FREE);
-        answer(d, r, outcome);
+        bal_ledger_entry_set(&r->entry, BAL_ENTRY_FREE);
+        record_response(d, r, outcome);
         r->tried[r->tries % BAL_TRIES_MAX] = r->server;
         r->tries += r->tries < UINT32_MAX;
         if (d->block->held_count)
-            try_held(d);
+            dispatch_held(d);
         d->block->counts.retried++;
-        start(d, i, to);
+        start_request(d, i, to);
     }
     dispatcher_end(d);
     return i != BAL_NOBODY;
 }
 
-/* Whatever it was doing, nobody waits for it any longer. */
-static void forget(struct bal_dispatcher *d, uint32_t i) {
+/* Drops a request in any state: its client has gone, or its process is dead. */
+static void drop_request(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
     const enum request_state state = (enum request_state)r->entry.state;
-    bal_entry_set(&r->entry, BAL_ENTRY_FREE);
+    bal_ledger_entry_set(&r->entry, BAL_ENTRY_FREE);
     if (state == ASKING) {
         bal_ledger_remove(&d->ledger, &d->block->asking, i);
         free_inquiry(d, r->inquiry);
     } else if (state == HELD) {
-        leave_held(d, i);
+        remove_from_hold_queue(d, i);
     } else if (state != SENT) {
-        bal_ledger_remove(&d->ledger, &d->owner[r->entry.owner].news, i);
+        bal_ledger_remove(&d->ledger, &d->worker[r->entry.owner].news, i);
     }
     if (state == DECIDED || state == SENT) {
-        if (come_back(d, r)) {
-            say_load_left(d, r->server);
+        if (release_from_server(d, r)) {
+            report_remaining_load(d, r->server);
             end_trial(d, r);
         }
     }
-    bal_ledger_drop(&d->ledger, i);
+    bal_ledger_release(&d->ledger, i);
 }
 
 bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t ticket) {
     dispatcher_begin(d, now);
-    const uint32_t i = find(d, ticket, ~0u);
+    const uint32_t i = find_request(d, ticket, ~0u);
     if (i != BAL_NOBODY) {
         d->block->counts.cancelled++;
-        forget(d, i);
-        try_held(d);
+        drop_request(d, i);
+        dispatch_held(d);
     }
     dispatcher_end(d);
     return i != BAL_NOBODY;
 }
 
-bool bal_dispatcher_news(struct bal_dispatcher *d, uint64_t now, struct bal_dispatch *to) {
+bool bal_dispatcher_next_decision(struct bal_dispatcher *d, uint64_t now, struct bal_dispatch *to) {
     dispatcher_begin(d, now);
-    struct bal_list *news = &d->owner[d->self].news;
+    struct bal_list *news = &d->worker[d->self].news;
     const uint32_t i = news->first;
     if (i != BAL_NOBODY) {
         const bool sent = request_at(d, i)->entry.state == DECIDED;
-        tell(d, i, sent ? BAL_SEND : BAL_REFUSE, to);
+        fill_dispatch(d, i, sent ? BAL_SEND : BAL_REFUSE, to);
         bal_ledger_remove(&d->ledger, news, i);
         if (sent)
-            bal_entry_set(&request_at(d, i)->entry, SENT);
+            bal_ledger_entry_set(&request_at(d, i)->entry, SENT);
         else
-            bal_ledger_drop(&d->ledger, i);
+            bal_ledger_release(&d->ledger, i);
     }
     dispatcher_end(d);
     return i != BAL_NOBODY;
@@ -631,39 +691,39 @@ bool bal_dispatcher_news(struct bal_dispatcher *d, uint64_t now, struct bal_disp
 enum bal_code bal_dispatcher_join(struct bal_dispatcher *d, uint64_t now, uint64_t pid, uint64_t start_time,
                                   struct bal_error *err) {
     dispatcher_begin(d, now);
-    const uint32_t owners = d->block->config.owners;
-    d->self = bal_crew_join(d->owner, owners, pid, start_time);
+    const uint32_t workers = d->block->config.workers;
+    d->self = bal_worker_join(d->worker, workers, pid, start_time);
     dispatcher_end(d);
     return d->self != BAL_NOBODY
                ? BAL_OK
-               : bal_fail(err, BAL_E_RANGE, "%u processes take part already: the block is for %u", owners,
-                          owners);
+               : bal_fail(err, BAL_E_RANGE, "%u processes take part already: the block is for %u", workers,
+                          workers);
 }
 
-bool bal_dispatcher_owner(struct bal_dispatcher *d, uint32_t i, uint64_t *pid, uint64_t *start_time) {
-    if (i >= d->block->config.owners || !d->owner[i].used)
+bool bal_dispatcher_worker(struct bal_dispatcher *d, uint32_t i, uint64_t *pid, uint64_t *start_time) {
+    if (i >= d->block->config.workers || !d->worker[i].used)
         return false;
-    *pid = d->owner[i].pid;
-    *start_time = d->owner[i].start;
+    *pid = d->worker[i].pid;
+    *start_time = d->worker[i].start;
     return true;
 }
 
-static void reap(struct bal_dispatcher *d, uint32_t owner) {
+static void reap_worker(struct bal_dispatcher *d, uint32_t owner) {
     for (uint32_t i = 0; i < d->block->config.requests; i++) {
-        const struct bal_entry *entry = &request_at(d, i)->entry;
+        const struct bal_ledger_entry *entry = &request_at(d, i)->entry;
         if (entry->state == BAL_ENTRY_FREE || entry->owner != owner)
             continue;
         d->block->counts.reaped++;
-        forget(d, i);
+        drop_request(d, i);
     }
-    bal_crew_leave(&d->owner[owner]);
-    try_held(d);
+    bal_worker_leave(&d->worker[owner]);
+    dispatch_held(d);
 }
 
 void bal_dispatcher_reap(struct bal_dispatcher *d, uint64_t now, uint32_t i) {
     dispatcher_begin(d, now);
-    if (i < d->block->config.owners && d->owner[i].used)
-        reap(d, i);
+    if (i < d->block->config.workers && d->worker[i].used)
+        reap_worker(d, i);
     dispatcher_end(d);
 }
 
@@ -672,9 +732,12 @@ void bal_dispatcher_leave(struct bal_dispatcher *d, uint64_t now) {
     d->self = BAL_NOBODY;
 }
 
-/* ---- what is heard ---- */
+/* ---- messages received ---- */
 
-static void hear_idle(struct bal_dispatcher *d, uint32_t server, const struct bal_message_idle *idle) {
+/* piggybacked: it came with a response. That is no heartbeat: where datagrams are lost, servers that happen
+ * to answer would seem better known than all others, and would get every request. */
+static void receive_idle(struct bal_dispatcher *d, uint32_t server, const struct bal_message_idle *idle,
+                         bool piggybacked) {
     struct server *s = &d->server[server];
     uint64_t new = idle->token > s->tokens_seen ? idle->token - s->tokens_seen : 0;
     new = new < idle->free ? new : idle->free;
@@ -684,14 +747,16 @@ static void hear_idle(struct bal_dispatcher *d, uint32_t server, const struct ba
     s->tokens = tokens < idle->free ? (uint32_t)tokens : idle->free;
     s->token_since = new ? d->block->now : s->token_since;
     s->token_until = d->block->now + (uint64_t)idle->valid_ms * 1000000;
-    s->known_until = s->known_until > s->token_until ? s->known_until : s->token_until;
+    if (!piggybacked && s->known_until < s->token_until)
+        s->known_until = s->token_until;
     s->power = BAL_POWER_ON;
     s->wakes = 0;
     s->slots = idle->slots;
     d->load[server] = idle->slots - idle->free;
-    s->taken_back = 1;
-    bal_fleet_look(d, server);
-    bal_fleet_tell(d, server);
+    s->retracted = 1;
+    bal_dispatcher_server_refresh(d, server);
+    bal_dispatcher_backlog_decline(d, server);
+    bal_dispatcher_report_state(d, server);
 }
 
 static void set_power(struct bal_dispatcher *d, uint32_t server, uint32_t power, uint32_t valid_ms) {
@@ -704,7 +769,7 @@ static void set_power(struct bal_dispatcher *d, uint32_t server, uint32_t power,
 }
 
 /* A reply to a probe for which a request waits. */
-static void hear_reply(struct bal_dispatcher *d, uint32_t server, uint64_t probe) {
+static void receive_probe_reply(struct bal_dispatcher *d, uint32_t server, uint64_t probe) {
     const uint32_t index = probe & 0xffff;
     if (!d->probes || index >= INQUIRIES || index >= d->block->config.requests ||
         inquiry_at(d, index)->probe != probe)
@@ -717,11 +782,11 @@ static void hear_reply(struct bal_dispatcher *d, uint32_t server, uint64_t probe
             break;
         }
     if (inquiry->answered == inquiry->asked)
-        conclude(d, inquiry->request);
+        finish_probing(d, inquiry->request);
 }
 
-static void hear_load(struct bal_dispatcher *d, uint32_t server, const struct bal_message_load *load,
-                      bool fresh) {
+static void receive_load(struct bal_dispatcher *d, uint32_t server, const struct bal_message_load *load,
+                         bool fresh) {
     struct server *s = &d->server[server];
     if (fresh) {
         uint64_t jobs = 0;
@@ -731,117 +796,159 @@ static void hear_load(struct bal_dispatcher *d, uint32_t server, const struct ba
         d->urgent_load[server] = load->jobs[0];
         s->slots = load->slots;
         s->latency = load->latency_us == UINT32_MAX ? NAN : load->latency_us * 1e-6;
-        if (load->probe == 0) /* nothing is offered to us any longer */
+        if (load->probe == 0) /* we have no offers any longer */
             s->tokens = 0;
         set_power(d, server, load->power, load->valid_ms);
-        s->taken_back = 1;
-        bal_fleet_look(d, server);
-        bal_fleet_tell(d, server);
+        s->retracted = 1;
+        bal_dispatcher_server_refresh(d, server);
+        bal_dispatcher_report_state(d, server);
     }
     if (load->probe)
-        hear_reply(d, server, load->probe);
+        receive_probe_reply(d, server, load->probe);
 }
 
-/* Whose clock has gone back is believed again when all that it said before has expired. */
-static enum bal_receipt admit(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message) {
+/* A station has sent a message: it can be reached. One that has restarted, or was silent, is considered
+ * healthy: earlier failures no longer count. */
+static void mark_station_alive(struct bal_dispatcher *d, uint32_t server, bool rebooted) {
     struct server *s = &d->server[server];
+    s->heard_at = d->block->now;
+    if (rebooted)
+        s->declined_until = 0;
+    if (rebooted || s->closed & SILENT)
+        bal_ejection_release(d->ejection, server);
+    if (s->closed & SUSPECT)
+        bal_dispatcher_server_mark(d, server, SUSPECT, false);
+}
+
+/* A station that has restarted must prove its boot. If no datagrams come from it, a message that came with a
+ * response is accepted instead. */
+static enum bal_receipt admit_message(struct bal_dispatcher *d, uint32_t server,
+                                      const struct bal_message *message, bool piggybacked) {
+    struct server *s = &d->server[server];
+    struct bal_message challenge;
     const uint64_t boot = s->window.boot;
-    enum bal_receipt receipt = bal_window_pass(&s->window, message->boot, message->sequence);
-    if (receipt == BAL_RECEIPT_OLD && s->closed & SILENT &&
-        bal_window_forgive(&s->window, message->boot, message->sequence))
+    enum bal_receipt receipt = bal_replay_window_admit(&s->window, d->block->now, message);
+    if (receipt == BAL_RECEIPT_UNPROVEN && piggybacked && s->closed & SILENT) {
+        bal_replay_window_trust_boot(&s->window, message->boot, message->sequence);
         receipt = BAL_RECEIPT_FRESH;
-    if (s->window.boot != boot) /* it counts its offers anew */
+    } else if (receipt == BAL_RECEIPT_UNPROVEN &&
+               bal_replay_window_challenge(&s->window, d->block->now, bal_rng_next(&d->chance), message,
+                                           &challenge)) {
+        bal_dispatcher_enqueue_message(d, challenge);
+    }
+    if (s->window.boot != boot) /* it counts its offers from 1 again */
         s->tokens_seen = s->tokens = 0;
+    if (receipt == BAL_RECEIPT_FRESH && !piggybacked)
+        mark_station_alive(d, server, s->window.boot != boot);
     return receipt;
 }
 
-static void take_in(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message,
-                    bool fresh) {
+/* Whatever is known of the sender of the challenge. */
+static void send_proof(struct bal_dispatcher *d, const struct bal_message *message) {
+    bal_dispatcher_enqueue_message(
+        d, (struct bal_message){.type = BAL_MSG_PROOF, .receiver = message->sender, .nonce = message->nonce});
+}
+
+static void process_message(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message,
+                            bool fresh, bool piggybacked) {
     switch (message->type) {
     case BAL_MSG_IDLE:
         if (fresh)
-            hear_idle(d, server, &message->idle);
+            receive_idle(d, server, &message->idle, piggybacked);
         break;
     case BAL_MSG_LOAD:
-        hear_load(d, server, &message->load, fresh);
+        receive_load(d, server, &message->load, fresh);
         break;
     case BAL_MSG_POWER:
         if (!fresh)
             break;
         set_power(d, server, message->power.power, message->power.valid_ms);
-        bal_fleet_look(d, server);
-        bal_fleet_tell(d, server);
+        bal_dispatcher_server_refresh(d, server);
+        bal_dispatcher_report_state(d, server);
         break;
-    default: /* not for dispatchers, but it may be the first word of one that has begun anew */
-        bal_fleet_look(d, server);
-        bal_fleet_tell(d, server);
+    default: /* not for dispatchers, but it may be the first message of a station that has restarted */
+        bal_dispatcher_server_refresh(d, server);
+        bal_dispatcher_report_state(d, server);
         break;
     }
 }
 
-enum bal_receipt bal_dispatcher_hear(struct bal_dispatcher *d, uint64_t now,
-                                     const struct bal_message *message) {
+static enum bal_receipt receive_message(struct bal_dispatcher *d, uint64_t now,
+                                        const struct bal_message *message, bool piggybacked) {
     dispatcher_begin(d, now);
     const uint32_t server = bal_directory_find(d->stations, d->places, d->station, message->sender);
-    enum bal_receipt receipt = BAL_RECEIPT_STRANGER;
+    enum bal_receipt receipt = BAL_RECEIPT_UNKNOWN_SENDER;
     if (server != BAL_DIRECTORY_NOBODY && d->server[server].presence == THERE)
-        receipt = admit(d, server, message);
+        receipt = admit_message(d, server, message, piggybacked);
+    if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
+        send_proof(d, message);
     d->block->counts.receipts[receipt]++;
     if (receipt <= BAL_RECEIPT_LATE) {
-        d->block->counts.heard[message->type]++;
-        take_in(d, server, message, receipt == BAL_RECEIPT_FRESH);
-        try_held(d);
+        d->block->counts.messages_received[message->type]++;
+        process_message(d, server, message, receipt == BAL_RECEIPT_FRESH, piggybacked);
+        bal_dispatcher_backlog_answered(d, server);
+        bal_dispatcher_server_refresh(d, server);
+        dispatch_held(d);
     }
     dispatcher_end(d);
     return receipt;
 }
 
+enum bal_receipt bal_dispatcher_receive(struct bal_dispatcher *d, uint64_t now,
+                                        const struct bal_message *message) {
+    return receive_message(d, now, message, false);
+}
+
+enum bal_receipt bal_dispatcher_receive_piggyback(struct bal_dispatcher *d, uint64_t now,
+                                                  const struct bal_message *message) {
+    return receive_message(d, now, message, true);
+}
+
 /* ---- time ---- */
 
-static void expire(struct bal_dispatcher *d, uint32_t server) {
+static void expire_server_state(struct bal_dispatcher *d, uint32_t server) {
     struct block *block = d->block;
     struct server *s = &d->server[server];
-    if (s->tokens && has_come(d, s->token_until)) {
+    if (s->tokens && is_due(d, s->token_until)) {
         block->counts.expired += s->tokens;
         s->tokens = 0;
-        bal_fleet_report(d, server);
+        bal_dispatcher_report_idle(d, server);
     }
-    if (s->wakes && has_come(d, s->wake_at)) {
+    if (s->wakes && is_due(d, s->wake_at)) {
         s->wakes--;
         s->wake_at = block->now + block->config.beat_ns;
-        say_wake(d, server);
+        send_start(d, server);
     }
-    bal_fleet_look(d, server);
+    bal_dispatcher_backlog_expire(d, server);
+    bal_dispatcher_server_refresh(d, server);
 }
 
 static void expire_all(struct bal_dispatcher *d) {
     while (bal_tournament_least(d->due) <= (double)d->block->now)
-        expire(d, bal_tournament_draw(d->due, &d->chance));
+        expire_server_state(d, bal_tournament_draw(d->due, &d->chance));
 }
 
-static void serve_overdue(struct bal_dispatcher *d) {
+static void handle_deadlines(struct bal_dispatcher *d) {
     struct block *block = d->block;
     while (block->asking.count && request_at(d, block->asking.first)->deadline <= block->now)
-        conclude(d, block->asking.first);
+        finish_probing(d, block->asking.first);
     for (uint32_t rank = 0; rank < block->config.classes; rank++)
         while (block->held[rank].count && request_at(d, block->held[rank].first)->deadline <= block->now) {
             const uint32_t i = block->held[rank].first;
             block->counts.overdue++;
-            leave_held(d, i);
+            remove_from_hold_queue(d, i);
             if (block->config.refuse_beyond)
                 refuse_waiting(d, i, BAL_REASON_TOO_LONG);
             else
-                place_waiting(d, i, true);
+                dispatch_waiting(d, i, true);
         }
 }
 
 /* The next time, at least one nanosecond from now. */
-static uint64_t next_time(const struct bal_dispatcher *d) {
+static uint64_t next_deadline(const struct bal_dispatcher *d) {
     const struct block *block = d->block;
-    uint64_t next = block->hungry_at;
-    const double due = bal_tournament_least(d->due);
-    if (due < 1.8e19 && (uint64_t)due < next)
-        next = (uint64_t)due;
+    const double due = fmin(bal_tournament_least(d->due), block->backlog.announce_at);
+    uint64_t next = due < 1.8e19 ? (uint64_t)due : NEVER;
     for (uint32_t k = 0; k <= block->config.classes; k++) {
         const struct bal_list *list = k ? &block->held[k - 1] : &block->asking;
         if (list->count && request_at(d, list->first)->deadline < next)
@@ -852,49 +959,44 @@ static uint64_t next_time(const struct bal_dispatcher *d) {
     return next > block->now ? next : block->now + 1;
 }
 
-uint64_t bal_dispatcher_pass(struct bal_dispatcher *d, uint64_t now) {
+uint64_t bal_dispatcher_run_timers(struct bal_dispatcher *d, uint64_t now) {
     dispatcher_begin(d, now);
     expire_all(d);
-    serve_overdue(d);
-    try_held(d);
-    const uint64_t next = next_time(d);
+    handle_deadlines(d);
+    dispatch_held(d);
+    const uint64_t next = next_deadline(d);
     dispatcher_end(d);
     return next;
 }
 
-static void send_held(struct bal_dispatcher *d) {
+static void dispatch_all_held(struct bal_dispatcher *d) {
     struct block *block = d->block;
     for (uint32_t rank = 0; rank < block->config.classes; rank++)
         while (block->held[rank].count) {
             const uint32_t i = block->held[rank].first;
-            leave_held(d, i);
-            place_waiting(d, i, true);
+            remove_from_hold_queue(d, i);
+            dispatch_waiting(d, i, true);
         }
 }
 
-void bal_dispatcher_deafen(struct bal_dispatcher *d, uint64_t now) {
+void bal_dispatcher_detach_stations(struct bal_dispatcher *d, uint64_t now) {
     struct block *block = d->block;
     dispatcher_begin(d, now);
-    if (block->config.stations && !block->deaf) {
-        block->deaf = 1;
-        for (uint32_t server = 0; server < d->servers; server++)
-            bal_fleet_look(d, server);
+    if (block->config.stations && !block->detached) {
+        block->detached = 1;
+        for (uint32_t server = 0; server < d->servers; server++) {
+            bal_dispatcher_server_mark(d, server, SUSPECT, false);
+            bal_dispatcher_server_refresh(d, server);
+        }
         while (block->asking.count)
-            conclude(d, block->asking.first);
-        send_held(d);
-        tell_hunger(d);
+            finish_probing(d, block->asking.first);
+        dispatch_all_held(d);
+        bal_dispatcher_backlog_update(d);
     }
     dispatcher_end(d);
 }
 
-void bal_dispatcher_resync(struct bal_dispatcher *d, uint64_t now) {
-    dispatcher_begin(d, now);
-    if (d->block->config.stations)
-        bal_dispatcher_say(d, (struct bal_message){.type = BAL_MSG_RESYNC});
-    dispatcher_end(d);
-}
-
-/* ---- looking at it ---- */
+/* ---- inspection ---- */
 
 const char *bal_reason_name(enum bal_reason reason) {
     static const char *const names[BAL_REASONS] = {[BAL_REASON_TOKEN] = "token",
@@ -917,22 +1019,21 @@ struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *
 
 struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uint32_t number) {
     const struct server *s = &d->server[number];
-    static const enum bal_standing standing[] = {[BAL_POWER_OFF] = BAL_STANDING_OFF,
-                                                 [BAL_POWER_SETUP] = BAL_STANDING_SETUP,
-                                                 [BAL_POWER_ON] = BAL_STANDING_ON,
-                                                 [BAL_POWER_DRAINING] = BAL_STANDING_GONE};
+    static const enum bal_server_status standing[] = {[BAL_POWER_OFF] = BAL_SERVER_OFF,
+                                                      [BAL_POWER_SETUP] = BAL_SERVER_SETUP,
+                                                      [BAL_POWER_ON] = BAL_SERVER_ON,
+                                                      [BAL_POWER_DRAINING] = BAL_SERVER_GONE};
     if (s->presence == NOT_THERE)
-        return (struct bal_server_view){.standing = BAL_STANDING_GONE};
-    const struct bal_quarantine_server *q = &d->quarantine->server[number];
-    const bool suspect = bal_quarantine_suspects(d->quarantine, number);
+        return (struct bal_server_view){.status = BAL_SERVER_GONE};
+    const struct bal_ejection_server *q = &d->ejection->server[number];
+    const bool suspect = bal_ejection_suspects(d->ejection, number);
     return (struct bal_server_view){.name = s->name,
                                     .open = s->closed == 0,
                                     .leaving = s->presence == LEAVING,
-                                    .quarantined = q->back_off > 0,
+                                    .ejected = q->back_off > 0,
                                     .shut = q->shut_until > 0,
                                     .on_trial = suspect && q->trying,
-                                    .until =
-                                        suspect ? (uint64_t)bal_quarantine_until(d->quarantine, number) : 0,
+                                    .until = suspect ? (uint64_t)bal_ejection_until(d->ejection, number) : 0,
                                     .down = s->closed & DOWN,
                                     .full = s->closed & FULL,
                                     .silent = s->closed & SILENT,
@@ -941,10 +1042,17 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .slots = d->block->config.stations ? s->slots : d->block->config.slots,
                                     .tokens = s->tokens,
                                     .token_since = s->token_since,
-                                    .standing = standing[s->power],
+                                    .status = standing[s->power],
                                     .answered = s->answered,
                                     .failed = s->failed,
                                     .took_ns = s->took_ns};
+}
+
+uint64_t bal_dispatcher_silent_for(const struct bal_dispatcher *d, uint64_t now, uint32_t number) {
+    const struct server *s = &d->server[number];
+    if (s->presence == NOT_THERE || !(s->closed & SILENT) || !d->open->count || d->block->detached)
+        return 0;
+    return now > s->known_until ? now - s->known_until : 0;
 }
 
 uint32_t bal_dispatcher_held(const struct bal_dispatcher *d, uint32_t rank) {

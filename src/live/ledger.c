@@ -1,3 +1,4 @@
+/* Lists of ledger entries, and rebuilding them from the entries. */
 #include "live/ledger.h"
 
 #include <string.h>
@@ -5,7 +6,7 @@
 static void free_all(const struct bal_ledger *ledger) {
     bal_list_init(&ledger->head->free);
     for (uint32_t i = ledger->head->capacity; i-- > 0;)
-        if (bal_ledger_entry(ledger, i)->state == BAL_ENTRY_FREE)
+        if (bal_ledger_get(ledger, i)->state == BAL_ENTRY_FREE)
             ledger_free(ledger, i);
 }
 
@@ -15,72 +16,71 @@ void bal_ledger_init(const struct bal_ledger *ledger, uint32_t capacity, size_t 
     free_all(ledger);
 }
 
-/* Between `before`, BAL_NOBODY at the front, and the one that stands behind that. */
+/* Inserts an entry between `before` (BAL_NOBODY: at the front) and its successor. */
 static void link_behind(const struct bal_ledger *ledger, struct bal_list *list, uint32_t before, uint32_t i) {
-    struct bal_entry *entry = bal_ledger_entry(ledger, i);
-    uint32_t *link = before == BAL_NOBODY ? &list->first : &bal_ledger_entry(ledger, before)->next;
+    struct bal_ledger_entry *entry = bal_ledger_get(ledger, i);
+    uint32_t *link = before == BAL_NOBODY ? &list->first : &bal_ledger_get(ledger, before)->next;
     entry->before = before;
     entry->next = *link;
     *link = i;
-    *(entry->next == BAL_NOBODY ? &list->last : &bal_ledger_entry(ledger, entry->next)->before) = i;
+    *(entry->next == BAL_NOBODY ? &list->last : &bal_ledger_get(ledger, entry->next)->before) = i;
     list->count++;
 }
 
 void bal_ledger_push(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i) {
-    bal_ledger_entry(ledger, i)->order = ledger->head->order++;
+    bal_ledger_get(ledger, i)->order = ledger->head->order++;
     link_behind(ledger, list, list->last, i);
 }
 
-void bal_ledger_put_back(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i) {
-    const uint64_t order = bal_ledger_entry(ledger, i)->order;
+void bal_ledger_insert_by_order(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i) {
+    const uint64_t order = bal_ledger_get(ledger, i)->order;
     uint32_t before = list->last;
-    while (before != BAL_NOBODY && bal_ledger_entry(ledger, before)->order > order)
-        before = bal_ledger_entry(ledger, before)->before;
+    while (before != BAL_NOBODY && bal_ledger_get(ledger, before)->order > order)
+        before = bal_ledger_get(ledger, before)->before;
     link_behind(ledger, list, before, i);
 }
 
 void bal_ledger_remove(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i) {
-    struct bal_entry *entry = bal_ledger_entry(ledger, i);
-    *(entry->before == BAL_NOBODY ? &list->first : &bal_ledger_entry(ledger, entry->before)->next) =
+    struct bal_ledger_entry *entry = bal_ledger_get(ledger, i);
+    *(entry->before == BAL_NOBODY ? &list->first : &bal_ledger_get(ledger, entry->before)->next) =
         entry->next;
-    *(entry->next == BAL_NOBODY ? &list->last : &bal_ledger_entry(ledger, entry->next)->before) =
-        entry->before;
+    *(entry->next == BAL_NOBODY ? &list->last : &bal_ledger_get(ledger, entry->next)->before) = entry->before;
     entry->next = entry->before = BAL_NOBODY;
     list->count--;
 }
 
-/* ---- made anew ---- */
+/* ---- rebuilding ---- */
 
 static uint64_t order_of(const struct bal_ledger *ledger, uint32_t place) {
-    return bal_ledger_entry(ledger, ledger->scratch[place])->order;
+    return bal_ledger_get(ledger, ledger->scratch[place])->order;
 }
 
-static void swap(uint32_t *a, uint32_t *b) {
+static void swap_numbers(uint32_t *a, uint32_t *b) {
     const uint32_t c = *a;
     *a = *b;
     *b = c;
 }
 
-/* Of the first `count` numbers in scratch, the one at `place` sinks below those that are later. */
-static void sink(const struct bal_ledger *ledger, uint32_t place, uint32_t count) {
+/* Of the first `count` indexes in scratch, the one at `place` sinks below those that are later. */
+static void sift_down(const struct bal_ledger *ledger, uint32_t place, uint32_t count) {
     for (;;) {
         uint32_t latest = place;
         for (uint32_t child = 2 * place + 1; child <= 2 * place + 2 && child < count; child++)
             latest = order_of(ledger, child) > order_of(ledger, latest) ? child : latest;
         if (latest == place)
             return;
-        swap(&ledger->scratch[place], &ledger->scratch[latest]);
+        swap_numbers(&ledger->scratch[place], &ledger->scratch[latest]);
         place = latest;
     }
 }
 
 /* Heapsort: it needs no memory, and no order of the entries makes it slow. */
-static void sort(const struct bal_ledger *ledger, uint32_t count) {
+static void sort_by_order(const struct bal_ledger *ledger, uint32_t count) {
     for (uint32_t place = count / 2; place-- > 0;)
-        sink(ledger, place, count);
+        sift_down(ledger, place, count);
     for (uint32_t left = count; left > 1; left--) {
-        swap(&ledger->scratch[0], &ledger->scratch[left - 1]);
-        sink(ledger, 0, left - 1);
+        swap_numbers(&ledger->scratch[0], &ledger->scratch[left - 1]);
+        sift_down(ledger, 0, left - 1);
     }
 }
 
@@ -88,11 +88,11 @@ void bal_ledger_rebuild(const struct bal_ledger *ledger, void (*place)(void *use
     uint32_t used = 0;
     free_all(ledger);
     for (uint32_t i = 0; i < ledger->head->capacity; i++)
-        if (bal_ledger_entry(ledger, i)->state != BAL_ENTRY_FREE)
+        if (bal_ledger_get(ledger, i)->state != BAL_ENTRY_FREE)
             ledger->scratch[used++] = i;
-    sort(ledger, used);
+    sort_by_order(ledger, used);
     for (uint32_t k = 0; k < used; k++) {
-        struct bal_entry *entry = bal_ledger_entry(ledger, ledger->scratch[k]);
+        struct bal_ledger_entry *entry = bal_ledger_get(ledger, ledger->scratch[k]);
         entry->next = entry->before = BAL_NOBODY;
         if (entry->order >= ledger->head->order)
             ledger->head->order = entry->order + 1;
@@ -100,17 +100,17 @@ void bal_ledger_rebuild(const struct bal_ledger *ledger, void (*place)(void *use
     }
 }
 
-const char *bal_ledger_unsound(const struct bal_ledger *ledger, const struct bal_list *list, unsigned states,
-                               uint32_t owner, uint32_t rank, uint32_t *listed) {
+const char *bal_ledger_list_fault(const struct bal_ledger *ledger, const struct bal_list *list,
+                                  unsigned states, uint32_t owner, uint32_t rank, uint32_t *listed) {
     uint32_t before = BAL_NOBODY, count = 0;
-    for (uint32_t i = list->first; i != BAL_NOBODY; before = i, i = bal_ledger_entry(ledger, i)->next) {
-        const struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    for (uint32_t i = list->first; i != BAL_NOBODY; before = i, i = bal_ledger_get(ledger, i)->next) {
+        const struct bal_ledger_entry *entry = bal_ledger_get(ledger, i);
         if (count++ == list->count || entry->before != before)
             return "a list is broken";
         if (!(states >> entry->state & 1) || (owner != BAL_NOBODY && entry->owner != owner) ||
             (rank != BAL_NOBODY && entry->rank != rank))
             return "a request stands in the wrong list";
-        if (before != BAL_NOBODY && bal_ledger_entry(ledger, before)->order >= entry->order)
+        if (before != BAL_NOBODY && bal_ledger_get(ledger, before)->order >= entry->order)
             return "a list is out of order";
     }
     *listed += count;

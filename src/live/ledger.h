@@ -1,14 +1,14 @@
-/* A ledger of requests in shared memory: who owns each, what state it is in, and the lists that it stands in.
+/* A ledger of requests in shared memory: the owner and the state of each, and the lists that it is in.
  *
- * The truth is in the entries alone: state, owner, order and what the user keeps beside them. Whoever changes
- * an entry writes everything else first and its state last, in one store, so that a process that is killed at
- * any instruction leaves every entry as it was before or as it is afterwards. Lists, the free list and all
- * counts follow from the entries and are made anew from them (bal_ledger_rebuild) when somebody has died in
- * the middle of an operation.
+ * The truth is in the entries alone: state, owner, order and what the user keeps with them. A process that
+ * changes an entry writes everything else first and its state last, in one store, so that a process that is
+ * killed at any instruction leaves every entry as it was before or as it is afterwards. Lists, the free list
+ * and all counts follow from the entries and are rebuilt from them (bal_ledger_rebuild) when a process has
+ * died in the middle of an operation.
  *
  * An entry is the first member of the user's own struct; all of them lie in one array of `stride` bytes each.
  * Processes may map it at different addresses: a struct bal_ledger is one process's view and points there.
- * Everything is O(1) but for what says otherwise; nothing allocates. */
+ * Everything is O(1) unless stated otherwise; nothing allocates. */
 #ifndef LIVE_LEDGER_H
 #define LIVE_LEDGER_H
 
@@ -17,22 +17,22 @@
 #include <stdint.h>
 
 #define BAL_NOBODY UINT32_MAX /* no entry, no owner */
-enum { BAL_ENTRY_FREE = 0 };  /* the state of an entry that nobody uses; others are the user's */
+enum { BAL_ENTRY_FREE = 0 };  /* the state of an unused entry; other states are the user's */
 
-struct bal_entry {
+struct bal_ledger_entry {
     uint32_t state;
     uint32_t generation; /* one more each time that it is used */
     uint32_t owner;
     uint32_t next, before; /* in the list that it stands in */
     uint32_t rank;         /* its class; 0 is the most urgent */
-    uint64_t order;        /* in which lists are made anew */
+    uint64_t order;        /* in which lists are rebuilt */
 };
 
 struct bal_list {
     uint32_t first, last, count;
 };
 
-/* The part that lies in shared memory, before the entries. */
+/* The part that lies in shared memory, in front of the entries. */
 struct bal_ledger_head {
     uint32_t capacity, stride;
     uint64_t order;       /* of the next entry that is pushed */
@@ -42,7 +42,7 @@ struct bal_ledger_head {
 struct bal_ledger {
     struct bal_ledger_head *head;
     char *entries;
-    uint32_t *scratch; /* room for a number of each entry */
+    uint32_t *scratch; /* one index for each entry */
 };
 
 static inline size_t bal_ledger_size(uint32_t capacity, size_t stride) {
@@ -59,22 +59,22 @@ static inline struct bal_ledger bal_ledger_at(void *memory, uint32_t capacity, s
 
 void bal_ledger_init(const struct bal_ledger *ledger, uint32_t capacity, size_t stride);
 
-static inline struct bal_entry *bal_ledger_entry(const struct bal_ledger *ledger, uint32_t i) {
-    return (struct bal_entry *)(void *)(ledger->entries + (size_t)i * ledger->head->stride);
+static inline struct bal_ledger_entry *bal_ledger_get(const struct bal_ledger *ledger, uint32_t i) {
+    return (struct bal_ledger_entry *)(void *)(ledger->entries + (size_t)i * ledger->head->stride);
 }
 
 /* The state of an entry, written after everything else. */
-static inline void bal_entry_set(struct bal_entry *entry, uint32_t state) {
+static inline void bal_ledger_entry_set(struct bal_ledger_entry *entry, uint32_t state) {
     __atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
 }
 
-/* An entry that nobody uses, BAL_NOBODY when all are used. Its state is still free: the user sets it. */
-static inline uint32_t bal_ledger_take(const struct bal_ledger *ledger, uint32_t owner) {
+/* An unused entry, BAL_NOBODY when all are used. Its state is still free: the user sets it. */
+static inline uint32_t bal_ledger_acquire(const struct bal_ledger *ledger, uint32_t owner) {
     struct bal_list *list = &ledger->head->free;
     const uint32_t i = list->first;
     if (i == BAL_NOBODY)
         return BAL_NOBODY;
-    struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    struct bal_ledger_entry *entry = bal_ledger_get(ledger, i);
     list->first = entry->next;
     list->count--;
     entry->generation++;
@@ -86,27 +86,28 @@ static inline uint32_t bal_ledger_take(const struct bal_ledger *ledger, uint32_t
 
 static inline void ledger_free(const struct bal_ledger *ledger, uint32_t i) {
     struct bal_list *list = &ledger->head->free;
-    bal_ledger_entry(ledger, i)->next = list->first;
+    bal_ledger_get(ledger, i)->next = list->first;
     list->first = i;
     list->count++;
 }
 
-/* Nobody uses it any longer; it stands in no list. */
-static inline void bal_ledger_drop(const struct bal_ledger *ledger, uint32_t i) {
-    bal_entry_set(bal_ledger_entry(ledger, i), BAL_ENTRY_FREE);
+/* Frees an entry. It must be in no list. */
+static inline void bal_ledger_release(const struct bal_ledger *ledger, uint32_t i) {
+    bal_ledger_entry_set(bal_ledger_get(ledger, i), BAL_ENTRY_FREE);
     ledger_free(ledger, i);
 }
 
-/* What a process that has taken an entry knows it by: never 0, and void once the entry is dropped. */
+/* The handle of an entry for the process that has acquired it: never 0, and void once the entry is
+ * released. */
 static inline uint64_t bal_ledger_ticket(const struct bal_ledger *ledger, uint32_t i) {
-    return (uint64_t)bal_ledger_entry(ledger, i)->generation << 32 | i;
+    return (uint64_t)bal_ledger_get(ledger, i)->generation << 32 | i;
 }
 /* The entry of a ticket, BAL_NOBODY if it is void. */
 static inline uint32_t bal_ledger_find(const struct bal_ledger *ledger, uint64_t ticket) {
     const uint32_t i = (uint32_t)ticket;
     if (i >= ledger->head->capacity)
         return BAL_NOBODY;
-    const struct bal_entry *entry = bal_ledger_entry(ledger, i);
+    const struct bal_ledger_entry *entry = bal_ledger_get(ledger, i);
     return entry->state != BAL_ENTRY_FREE && entry->generation == ticket >> 32 ? i : BAL_NOBODY;
 }
 
@@ -114,21 +115,21 @@ static inline void bal_list_init(struct bal_list *list) {
     *list = (struct bal_list){BAL_NOBODY, BAL_NOBODY, 0};
 }
 
-/* At the back; its order is new. */
+/* Appends the entry; it gets a new order. */
 void bal_ledger_push(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i);
-/* To its place by the order that it has. O(entries behind it). */
-void bal_ledger_put_back(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i);
+/* Inserts the entry by the order that it has. O(entries behind it). */
+void bal_ledger_insert_by_order(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i);
 void bal_ledger_remove(const struct bal_ledger *ledger, struct bal_list *list, uint32_t i);
 
-/* Makes the free list anew and calls `place` for every entry that is used, in their order, which puts it into
- * its list by bal_ledger_put_back(), or drops it. The caller has emptied its lists before.
- * O(capacity log capacity). */
+/* Rebuilds the free list and calls `place` for every entry that is used, in their order, which puts it into
+ * its list by bal_ledger_insert_by_order(), or drops it. The caller has emptied its lists before. O(capacity
+ * log capacity). */
 void bal_ledger_rebuild(const struct bal_ledger *ledger, void (*place)(void *user, uint32_t i), void *user);
 
-/* Is a list as it should be: linked both ways, in order, and of entries in one of the states (bits), of that
- * owner and that rank, BAL_NOBODY for any? NULL, or what is wrong. Adds its length to *listed. O(its length).
- */
-const char *bal_ledger_unsound(const struct bal_ledger *ledger, const struct bal_list *list, unsigned states,
-                               uint32_t owner, uint32_t rank, uint32_t *listed);
+/* Checks that a list is linked both ways and in order, and that its entries are in one of the states (bits),
+ * of that owner and that rank (BAL_NOBODY for any). Returns NULL, or what is wrong. Adds its length to
+ * *listed. O(its length). */
+const char *bal_ledger_list_fault(const struct bal_ledger *ledger, const struct bal_list *list,
+                                  unsigned states, uint32_t owner, uint32_t rank, uint32_t *listed);
 
 #endif

@@ -1,12 +1,12 @@
-/* The block of a station: how it is laid out, who else there is, and how it is made anew when somebody has
- * died in the middle of an operation. */
+/* The block of a station: its layout, the lists of dispatchers and other stations, and how it is rebuilt when
+ * a process has died in the middle of an operation. */
 #include "live/directory.h"
 #include "live/station_private.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c7374610003); /* "balsta" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c7374610004); /* "balsta" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -15,7 +15,7 @@ static uint32_t capacity(const struct bal_station_config *config) {
 }
 
 /* Of the block at `base`; NULL where only sizes are asked for. */
-static void *part(char *base, size_t *offset, size_t size) {
+static void *carve(char *base, size_t *offset, size_t size) {
     char *at = base ? base + *offset : NULL;
     *offset += (size + 63) & ~(size_t)63;
     return at;
@@ -24,17 +24,17 @@ static void *part(char *base, size_t *offset, size_t size) {
 static size_t lay_out(struct bal_station *s, char *base, const struct bal_station_config *config) {
     const uint32_t n = config->peers;
     size_t size = 0;
-    s->block = part(base, &size, sizeof *s->block);
-    s->owner = part(base, &size, config->owners * sizeof *s->owner);
-    s->peer = part(base, &size, n * sizeof *s->peer);
-    s->peer_id = part(base, &size, n * sizeof *s->peer_id);
+    s->block = carve(base, &size, sizeof *s->block);
+    s->worker = carve(base, &size, config->workers * sizeof *s->worker);
+    s->peer = carve(base, &size, n * sizeof *s->peer);
+    s->peer_id = carve(base, &size, n * sizeof *s->peer_id);
     s->places = bal_directory_places(n);
-    s->directory = part(base, &size, s->places * sizeof *s->directory);
-    s->dispatchers = part(base, &size, bal_set_size(n));
-    s->stations = part(base, &size, bal_set_size(n));
-    s->hungry = part(base, &size, bal_set_size(n));
-    s->holders = part(base, &size, bal_set_size(n));
-    void *ledger = part(base, &size, bal_ledger_size(capacity(config), sizeof(struct job)));
+    s->directory = carve(base, &size, s->places * sizeof *s->directory);
+    s->dispatchers = carve(base, &size, bal_set_size(n));
+    s->stations = carve(base, &size, bal_set_size(n));
+    s->backlogged = carve(base, &size, bal_set_size(n));
+    s->holders = carve(base, &size, bal_set_size(n));
+    void *ledger = carve(base, &size, bal_ledger_size(capacity(config), sizeof(struct job)));
     if (ledger)
         s->ledger = bal_ledger_at(ledger, capacity(config), sizeof(struct job));
     return size;
@@ -54,7 +54,7 @@ enum bal_code bal_station_check(const struct bal_station_config *config, struct 
         const char *name;
         uint64_t value, low, high;
     } rows[] = {
-        {"owners", config->owners, 1, BAL_CREW_MOST},
+        {"owners", config->workers, 1, BAL_WORKER_SLOTS},
         {"slots", config->slots, 1, 1 << 20},
         {"queue", config->queue, 0, 1 << 24},
         {"classes", config->classes, 0, BAL_CLASSES_MAX},
@@ -72,7 +72,7 @@ enum bal_code bal_station_check(const struct bal_station_config *config, struct 
     return code;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 size_t bal_station_size(const struct bal_station_config *config) {
     struct bal_station view = {0};
@@ -89,19 +89,19 @@ static void empty_lists(struct bal_station *s) {
         bal_list_init(&block->waiting[rank]);
         block->jobs[rank] = 0;
     }
-    for (uint32_t i = 0; i < block->config.owners; i++)
-        bal_list_init(&s->owner[i].news);
+    for (uint32_t i = 0; i < block->config.workers; i++)
+        bal_list_init(&s->worker[i].news);
     block->slots_used = block->waiting_count = block->away = 0;
 }
 
-/* Who is there, by id and by kind; who holds offers and who is hungry. */
-static void settle_peers(struct bal_station *s) {
+/* Rebuilds the sets of peers: by id and by kind, those that hold offers and those that have a backlog. */
+static void rebuild_peer_sets(struct bal_station *s) {
     const uint32_t n = s->block->config.peers;
     s->block->offered = 0;
     bal_directory_clear(s->directory, s->places);
     bal_set_init(s->dispatchers, n);
     bal_set_init(s->stations, n);
-    bal_set_init(s->hungry, n);
+    bal_set_init(s->backlogged, n);
     bal_set_init(s->holders, n);
     for (uint32_t i = 0; i < n; i++) {
         const struct peer *peer = &s->peer[i];
@@ -112,8 +112,8 @@ static void settle_peers(struct bal_station *s) {
         s->block->offered += peer->offered;
         if (peer->offered)
             bal_set_insert(s->holders, i);
-        if (peer->held > peer->offered)
-            bal_set_insert(s->hungry, i);
+        if (peer->claim.held > peer->offered)
+            bal_set_insert(s->backlogged, i);
     }
 }
 
@@ -133,7 +133,7 @@ void bal_station_create(void *memory, const struct bal_station_config *config, u
     bal_sender_init(&block->sender, config->fleet, config->id, config->boot);
     bal_ledger_init(&s->ledger, capacity(config), sizeof(struct job));
     empty_lists(s);
-    settle_peers(s);
+    rebuild_peer_sets(s);
     __atomic_store_n(&block->magic, magic, __ATOMIC_RELEASE);
 }
 
@@ -143,13 +143,15 @@ enum bal_code bal_station_open(struct bal_station *s, void *memory, uint64_t see
         return bal_fail(err, BAL_E_FORMAT, "this memory is no block of a station of this version");
     *s = (struct bal_station){.self = BAL_NOBODY};
     lay_out(s, memory, &block->config);
+    s->box.out = s->out;
+    s->box.room = BAL_OUT_ROOM;
     bal_rng_init(&s->rng, seed, 0, BAL_STREAM_NETWORK);
     return BAL_OK;
 }
 
-/* ---- who else there is ---- */
+/* ---- dispatchers and other stations ---- */
 
-static bool among(const uint64_t *ids, uint32_t count, uint64_t id) {
+static bool contains_id(const uint64_t *ids, uint32_t count, uint64_t id) {
     for (uint32_t i = 0; i < count; i++)
         if (ids[i] == id)
             return true;
@@ -159,15 +161,15 @@ static bool among(const uint64_t *ids, uint32_t count, uint64_t id) {
 static enum bal_code check_ids(const struct bal_station *s, const uint64_t *ids, uint32_t count,
                                const uint64_t *others, uint32_t other_count, struct bal_error *err) {
     for (uint32_t i = 0; i < count; i++)
-        if (ids[i] == BAL_EVERYONE || ids[i] == s->block->config.id || among(ids, i, ids[i]) ||
-            among(others, other_count, ids[i]))
+        if (ids[i] == BAL_EVERYONE || ids[i] == s->block->config.id || contains_id(ids, i, ids[i]) ||
+            contains_id(others, other_count, ids[i]))
             return bal_fail(err, BAL_E_MODEL,
                             "id %" PRIu64 " is 0, this station's own or named twice; each needs its own",
                             ids[i]);
     return BAL_OK;
 }
 
-static void admit(struct bal_station *s, const uint64_t *ids, uint32_t count, enum peer_kind kind) {
+static void add_peers(struct bal_station *s, const uint64_t *ids, uint32_t count, enum peer_kind kind) {
     for (uint32_t i = 0; i < count; i++) {
         if (bal_directory_find(s->directory, s->places, s->peer_id, ids[i]) != BAL_DIRECTORY_NOBODY)
             continue;
@@ -193,23 +195,24 @@ enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const u
                         dispatcher_count, station_count, n);
     for (uint32_t i = 0; !code && i < n; i++) {
         struct peer *peer = &s->peer[i];
-        const bool stays = peer->kind == DISPATCHER ? among(dispatchers, dispatcher_count, s->peer_id[i])
-                                                    : among(stations, station_count, s->peer_id[i]);
+        const bool stays = peer->kind == DISPATCHER
+                               ? contains_id(dispatchers, dispatcher_count, s->peer_id[i])
+                               : contains_id(stations, station_count, s->peer_id[i]);
         if (peer->kind != NO_PEER && !stays)
             *peer = (struct peer){0};
     }
     if (!code) {
-        settle_peers(s);
-        admit(s, dispatchers, dispatcher_count, DISPATCHER);
-        admit(s, stations, station_count, STATION);
-        settle_peers(s);
+        rebuild_peer_sets(s);
+        add_peers(s, dispatchers, dispatcher_count, DISPATCHER);
+        add_peers(s, stations, station_count, STATION);
+        rebuild_peer_sets(s);
         bal_station_offer(s);
     }
     station_end(s);
     return code;
 }
 
-/* ---- made anew ---- */
+/* ---- rebuilding ---- */
 
 static void place_job(void *user, uint32_t i) {
     struct bal_station *s = user;
@@ -217,21 +220,21 @@ static void place_job(void *user, uint32_t i) {
     struct job *j = job_at(s, i);
     switch ((enum job_state)j->entry.state) {
     case WAITING:
-        bal_ledger_put_back(&s->ledger, &block->waiting[j->entry.rank], i);
+        bal_ledger_insert_by_order(&s->ledger, &block->waiting[j->entry.rank], i);
         block->waiting_count++;
         block->jobs[j->entry.rank]++;
         break;
-    case CALLED:
-        bal_ledger_put_back(&s->ledger, &s->owner[j->entry.owner].news, i);
+    case GRANTED:
+        bal_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
         /* fall through */
     case RUNNING:
         block->slots_used++;
         block->jobs[j->entry.rank]++;
         break;
-    case GIVEN:
-        bal_ledger_put_back(&s->ledger, &s->owner[j->entry.owner].news, i);
+    case FORWARDING:
+        bal_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
         /* fall through */
-    case AWAY:
+    case FORWARDED:
         block->away++;
         break;
     }
@@ -241,41 +244,41 @@ void bal_station_rebuild(struct bal_station *s) {
     s->block->counts.rebuilds++;
     empty_lists(s);
     bal_ledger_rebuild(&s->ledger, place_job, s);
-    settle_peers(s);
-    for (uint32_t i = 0; i < s->block->config.owners; i++)
-        if (s->owner[i].news.count)
+    rebuild_peer_sets(s);
+    for (uint32_t i = 0; i < s->block->config.workers; i++)
+        if (s->worker[i].news.count)
             bal_outbox_wake(&s->box, i);
 }
 
-/* ---- is everything as it should be? ---- */
+/* ---- consistency check ---- */
 
-static const char *unsound_jobs(const struct bal_station *s) {
+static const char *find_job_fault(const struct bal_station *s) {
     const struct station_block *block = s->block;
     uint32_t in_slots = 0, away = 0, used = 0, must = 0, waiting = 0, jobs[BAL_CLASSES_MAX] = {0};
     for (uint32_t i = 0; i < s->ledger.head->capacity; i++) {
         const struct job *j = job_at(s, i);
         if (j->entry.state == BAL_ENTRY_FREE)
             continue;
-        if (!s->owner[j->entry.owner].used)
+        if (!s->worker[j->entry.owner].used)
             return "a request belongs to nobody";
         used++;
         in_slots += has_slot(j);
-        away += is_away(j);
+        away += is_forwarded(j);
         waiting += j->entry.state == WAITING;
-        must += j->entry.state != RUNNING && j->entry.state != AWAY;
-        jobs[j->entry.rank] += !is_away(j);
+        must += j->entry.state != RUNNING && j->entry.state != FORWARDED;
+        jobs[j->entry.rank] += !is_forwarded(j);
     }
     uint32_t listed = 0;
     const char *fault = NULL;
     for (uint32_t rank = 0; !fault && rank < BAL_CLASSES_MAX; rank++) {
         fault =
-            bal_ledger_unsound(&s->ledger, &block->waiting[rank], 1 << WAITING, BAL_NOBODY, rank, &listed);
+            bal_ledger_list_fault(&s->ledger, &block->waiting[rank], 1 << WAITING, BAL_NOBODY, rank, &listed);
         if (!fault && jobs[rank] != block->jobs[rank])
             fault = "requests of a class are counted wrongly";
     }
-    for (uint32_t i = 0; !fault && i < block->config.owners; i++)
-        fault = bal_ledger_unsound(&s->ledger, &s->owner[i].news, 1 << CALLED | 1 << GIVEN, i, BAL_NOBODY,
-                                   &listed);
+    for (uint32_t i = 0; !fault && i < block->config.workers; i++)
+        fault = bal_ledger_list_fault(&s->ledger, &s->worker[i].news, 1 << GRANTED | 1 << FORWARDING, i,
+                                      BAL_NOBODY, &listed);
     if (!fault && (in_slots != block->slots_used || away != block->away || waiting != block->waiting_count))
         fault = "requests are counted wrongly";
     if (!fault && listed != must)
@@ -291,8 +294,8 @@ static const char *unsound_jobs(const struct bal_station *s) {
     return fault;
 }
 
-const char *bal_station_unsound(const struct bal_station *s) {
-    const char *fault = s->block->busy ? "an operation was not finished" : unsound_jobs(s);
+const char *bal_station_find_inconsistency(const struct bal_station *s) {
+    const char *fault = s->block->busy ? "an operation was not finished" : find_job_fault(s);
     uint32_t offered = 0;
     for (uint32_t i = 0; !fault && i < s->block->config.peers; i++) {
         offered += s->peer[i].offered;

@@ -1,3 +1,4 @@
+/* Messages to bytes and back by tables of their fields; keys, signatures and replay windows. */
 #include "ballast/live/wire.h"
 
 #include <assert.h>
@@ -29,7 +30,7 @@ struct field {
     uint64_t low, high;
 };
 
-/* A body: its members in their order on the wire; the last of them may tell how many elements of an array
+/* A body: its members in their order on the wire; the last of them may be the number of array elements that
  * follow. */
 struct layout {
     const char *name;
@@ -80,12 +81,15 @@ static const struct field grant_fields[] = {
     {"count", AT(grant.count), 4, 0, BAL_GRANT_MAX},
 };
 static const struct field grant_tickets = {"tickets", AT(grant.tickets), 8, 1, UINT64_MAX};
-static const struct field hungry_fields[] = {
-    {"held", AT(hungry.held), 4, 0, UINT32_MAX},
-    {"valid_ms", AT(hungry.valid_ms), 4, 1, BAL_VALID_MAX},
+static const struct field backlog_fields[] = {
+    {"held", AT(backlog.held), 4, 0, UINT32_MAX},
+    {"valid_ms", AT(backlog.valid_ms), 4, 1, BAL_VALID_MAX},
 };
-static const struct field rest_fields[] = {
-    {"after_ms", AT(rest.after_ms), 4, 0, BAL_VALID_MAX},
+static const struct field stop_fields[] = {
+    {"after_ms", AT(stop.after_ms), 4, 0, BAL_VALID_MAX},
+};
+static const struct field nonce_fields[] = {
+    {"nonce", AT(nonce.nonce), 8, 1, UINT64_MAX},
 };
 
 #define LAYOUT(name, fields, elements)                                                                       \
@@ -96,13 +100,15 @@ static const struct layout layouts[] = {
     [BAL_MSG_LOAD] = LAYOUT("LOAD", load_fields, &load_jobs),
     [BAL_MSG_POWER] = LAYOUT("POWER", power_fields, NULL),
     [BAL_MSG_PROBE] = LAYOUT("PROBE", probe_fields, NULL),
-    [BAL_MSG_WAKE] = {.name = "WAKE"},
+    [BAL_MSG_START] = {.name = "WAKE"},
     [BAL_MSG_MOVE] = LAYOUT("MOVE", move_fields, NULL),
     [BAL_MSG_STEAL] = LAYOUT("STEAL", steal_fields, NULL),
     [BAL_MSG_GRANT] = LAYOUT("GRANT", grant_fields, &grant_tickets),
-    [BAL_MSG_HUNGRY] = LAYOUT("HUNGRY", hungry_fields, NULL),
+    [BAL_MSG_BACKLOG] = LAYOUT("HUNGRY", backlog_fields, NULL),
     [BAL_MSG_RESYNC] = {.name = "RESYNC"},
-    [BAL_MSG_REST] = LAYOUT("REST", rest_fields, NULL),
+    [BAL_MSG_STOP] = LAYOUT("REST", stop_fields, NULL),
+    [BAL_MSG_CHALLENGE] = LAYOUT("CHALLENGE", nonce_fields, NULL),
+    [BAL_MSG_PROOF] = LAYOUT("PROOF", nonce_fields, NULL),
 };
 
 _Static_assert(sizeof layouts / sizeof *layouts == BAL_MSG_TYPES, "a message that nobody counts");
@@ -115,7 +121,7 @@ static const struct layout *layout_of(unsigned type) {
 /* ---- numbers and bytes ---- */
 
 /* Widths are 4 or 8, so that each case is one move. */
-static uint8_t *put(uint8_t *to, uint64_t value, unsigned width) {
+static uint8_t *put_uint(uint8_t *to, uint64_t value, unsigned width) {
     const uint64_t wide = htole64(value);
     const uint32_t narrow = htole32((uint32_t)value);
     if (width == 8)
@@ -125,7 +131,7 @@ static uint8_t *put(uint8_t *to, uint64_t value, unsigned width) {
     return to + width;
 }
 
-static uint64_t get(const uint8_t *from, unsigned width) {
+static uint64_t get_uint(const uint8_t *from, unsigned width) {
     uint64_t wide;
     uint32_t narrow;
     if (width == 8) {
@@ -161,7 +167,7 @@ static uint32_t element_count(const struct bal_message *message, const struct la
     return layout->elements ? (uint32_t)load_field(message, &layout->fields[layout->count - 1], 0) : 0;
 }
 
-/* ---- what can be said ---- */
+/* ---- validity ---- */
 
 static const char *head_fault(const struct bal_message *message) {
     if (!layout_of(message->type))
@@ -184,7 +190,7 @@ static const char *range_fault(const struct bal_message *message, const struct l
     return NULL;
 }
 
-/* Members that must fit each other. */
+/* Checks members that must be consistent with each other. */
 static const char *sense_fault(const struct bal_message *message) {
     if (message->type == BAL_MSG_IDLE) {
         if (message->idle.free > message->idle.slots)
@@ -247,6 +253,23 @@ enum bal_code bal_key_parse(const char *text, struct bal_key *key, struct bal_er
     return BAL_OK;
 }
 
+enum bal_code bal_keys_parse(const char *text, struct bal_keys *keys, struct bal_error *err) {
+    enum { DIGITS = 2 * sizeof keys->first.bytes };
+    char first[DIGITS + 1] = "";
+    const size_t length = strcspn(text, " \t");
+    const char *rest = text + length + strspn(text + length, " \t");
+    struct bal_keys read = {bal_key_none(), bal_key_none()};
+    if (*rest && length == DIGITS)
+        memcpy(first, text, DIGITS);
+    enum bal_code code = bal_key_parse(*first ? first : text, &read.first, err);
+    if (!code && *first)
+        code = bal_key_parse(rest, &read.second, err);
+    if (!code)
+        *keys = read;
+    sodium_memzero(first, sizeof first);
+    return code;
+}
+
 enum bal_code bal_key_check(const struct bal_key *key, bool loopback, struct bal_error *err) {
     if (loopback || bal_key_is_secret(key))
         return BAL_OK;
@@ -262,6 +285,14 @@ static void sign(const uint8_t *bytes, size_t size, const struct bal_key *key, u
     crypto_shorthash_siphash24(tag, bytes, size, key->bytes);
 }
 
+uint64_t bal_address_id(const char *text, size_t length) {
+    static const uint8_t public_key[crypto_shorthash_siphash24_KEYBYTES] = "ballast address";
+    uint8_t hash[crypto_shorthash_siphash24_BYTES];
+    crypto_shorthash_siphash24(hash, (const uint8_t *)text, length, public_key);
+    const uint64_t id = get_uint(hash, 8);
+    return id != BAL_EVERYONE ? id : 1;
+}
+
 /* ---- messages to bytes ---- */
 
 static size_t body_size(const struct layout *layout, uint32_t elements) {
@@ -273,10 +304,10 @@ static size_t body_size(const struct layout *layout, uint32_t elements) {
 
 static uint8_t *put_body(uint8_t *to, const struct bal_message *message, const struct layout *layout) {
     for (unsigned f = 0; f < layout->count; f++)
-        to = put(to, load_field(message, &layout->fields[f], 0), layout->fields[f].width);
+        to = put_uint(to, load_field(message, &layout->fields[f], 0), layout->fields[f].width);
     const uint32_t elements = element_count(message, layout);
     for (uint32_t i = 0; i < elements; i++)
-        to = put(to, load_field(message, layout->elements, i), layout->elements->width);
+        to = put_uint(to, load_field(message, layout->elements, i), layout->elements->width);
     return to;
 }
 
@@ -288,11 +319,11 @@ size_t bal_message_encode(const struct bal_message *message, const struct bal_ke
     bytes[AT_VERSION] = BAL_WIRE_VERSION;
     bytes[AT_TYPE] = (uint8_t)message->type;
     bytes[AT_ZERO] = 0;
-    put(bytes + AT_FLEET, message->fleet, 4);
-    put(bytes + AT_SENDER, message->sender, 8);
-    put(bytes + AT_RECEIVER, message->receiver, 8);
-    put(bytes + AT_BOOT, message->boot, 8);
-    put(bytes + AT_SEQUENCE, message->sequence, 8);
+    put_uint(bytes + AT_FLEET, message->fleet, 4);
+    put_uint(bytes + AT_SENDER, message->sender, 8);
+    put_uint(bytes + AT_RECEIVER, message->receiver, 8);
+    put_uint(bytes + AT_BOOT, message->boot, 8);
+    put_uint(bytes + AT_SEQUENCE, message->sequence, 8);
     uint8_t *end = put_body(bytes + HEAD, message, layout_of(message->type));
     sign(bytes, (size_t)(end - bytes), key, end);
     return (size_t)(end - bytes) + TAG;
@@ -308,38 +339,43 @@ static bool is_signed(const uint8_t *bytes, size_t size, const struct bal_key *k
 
 static void get_head(const uint8_t *bytes, struct bal_message *message) {
     message->type = (enum bal_message_type)bytes[AT_TYPE];
-    message->fleet = (uint32_t)get(bytes + AT_FLEET, 4);
-    message->sender = get(bytes + AT_SENDER, 8);
-    message->receiver = get(bytes + AT_RECEIVER, 8);
-    message->boot = get(bytes + AT_BOOT, 8);
-    message->sequence = get(bytes + AT_SEQUENCE, 8);
+    message->fleet = (uint32_t)get_uint(bytes + AT_FLEET, 4);
+    message->sender = get_uint(bytes + AT_SENDER, 8);
+    message->receiver = get_uint(bytes + AT_RECEIVER, 8);
+    message->boot = get_uint(bytes + AT_BOOT, 8);
+    message->sequence = get_uint(bytes + AT_SEQUENCE, 8);
 }
 
-/* False when the size is not that of the type. The number of elements is looked at before they are read. */
+/* False when the size is not that of the type. The number of elements is checked before they are read. */
 static bool get_body(const uint8_t *bytes, size_t size, const struct layout *layout,
                      struct bal_message *message) {
     if (size < body_size(layout, 0))
         return false;
     for (unsigned f = 0; f < layout->count; bytes += layout->fields[f++].width)
-        store_field(message, &layout->fields[f], 0, get(bytes, layout->fields[f].width));
+        store_field(message, &layout->fields[f], 0, get_uint(bytes, layout->fields[f].width));
     const uint32_t elements = element_count(message, layout);
     if (elements && !is_within(&layout->fields[layout->count - 1], elements))
         return false;
     if (size != body_size(layout, elements))
         return false;
     for (uint32_t i = 0; i < elements; i++, bytes += layout->elements->width)
-        store_field(message, layout->elements, i, get(bytes, layout->elements->width));
+        store_field(message, layout->elements, i, get_uint(bytes, layout->elements->width));
     return true;
 }
 
-static enum bal_receipt decode(const uint8_t *bytes, size_t size, const struct bal_key *key,
+static bool is_signed_with_any(const uint8_t *bytes, size_t size, const struct bal_keys *keys) {
+    return is_signed(bytes, size, &keys->first) ||
+           (bal_key_is_secret(&keys->second) && is_signed(bytes, size, &keys->second));
+}
+
+static enum bal_receipt decode(const uint8_t *bytes, size_t size, const struct bal_keys *keys,
                                struct bal_message *message) {
     if (size < HEAD + TAG || size > BAL_DATAGRAM_MAX || bytes[0] != MAGIC)
         return BAL_RECEIPT_MALFORMED;
     if (bytes[AT_VERSION] != BAL_WIRE_VERSION)
         return BAL_RECEIPT_VERSION;
-    if (!is_signed(bytes, size, key))
-        return BAL_RECEIPT_FORGED;
+    if (!is_signed_with_any(bytes, size, keys))
+        return BAL_RECEIPT_BAD_MAC;
     const struct layout *layout = layout_of(bytes[AT_TYPE]);
     if (!layout || bytes[AT_ZERO] != 0)
         return BAL_RECEIPT_MALFORMED;
@@ -363,24 +399,58 @@ void bal_sender_stamp(struct bal_sender *sender, struct bal_message *message) {
     message->sequence = ++sender->sequence;
 }
 
-static void begin_anew(struct bal_window *window, uint64_t boot, uint64_t sequence) {
-    *window = (struct bal_window){.boot = boot, .newest = sequence, .seen = 1};
+/* A challenge is repeated after a moment, with the same number; one that has not been answered for long is
+ * given up, so that a recorded answer cannot be used later. */
+static const uint64_t ask_again_ns = 20000000, give_up_ns = 2000000000;
+
+/* seen: with all bits set, earlier messages are rejected. */
+static void set_boot(struct bal_replay_window *window, uint64_t boot, uint64_t sequence, uint64_t seen) {
+    *window = (struct bal_replay_window){.boot = boot, .newest = sequence, .seen = seen};
 }
 
-bool bal_window_forgive(struct bal_window *window, uint64_t boot, uint64_t sequence) {
-    if (boot >= window->boot)
+void bal_replay_window_trust_boot(struct bal_replay_window *window, uint64_t boot, uint64_t sequence) {
+    set_boot(window, boot, sequence, UINT64_MAX);
+}
+
+static bool is_proof(const struct bal_replay_window *window, uint64_t now,
+                     const struct bal_message *message) {
+    return message->type == BAL_MSG_PROOF && window->nonce && message->nonce.nonce == window->nonce &&
+           now < window->nonce_at + give_up_ns;
+}
+
+enum bal_receipt bal_replay_window_admit(struct bal_replay_window *window, uint64_t now,
+                                         const struct bal_message *message) {
+    if (!is_proof(window, now, message))
+        return bal_replay_window_check(window, message->boot, message->sequence);
+    window->nonce = 0;
+    if (message->boot == window->boot)
+        return bal_replay_window_check(window, message->boot, message->sequence);
+    bal_replay_window_trust_boot(window, message->boot, message->sequence);
+    return BAL_RECEIPT_FRESH;
+}
+
+bool bal_replay_window_challenge(struct bal_replay_window *window, uint64_t now, uint64_t random,
+                                 const struct bal_message *unproven, struct bal_message *challenge) {
+    const bool under_way = window->nonce && now < window->nonce_at + give_up_ns;
+    if (under_way && now < window->asked_at + ask_again_ns)
         return false;
-    begin_anew(window, boot, sequence);
+    if (!under_way) {
+        window->nonce = random ? random : 1;
+        window->nonce_at = now;
+    }
+    window->asked_at = now;
+    *challenge = (struct bal_message){
+        .type = BAL_MSG_CHALLENGE, .receiver = unproven->sender, .nonce = {.nonce = window->nonce}};
     return true;
 }
 
-enum bal_receipt bal_window_pass(struct bal_window *window, uint64_t boot, uint64_t sequence) {
-    if (boot < window->boot)
-        return BAL_RECEIPT_OLD;
-    if (boot > window->boot) {
-        begin_anew(window, boot, sequence);
+enum bal_receipt bal_replay_window_check(struct bal_replay_window *window, uint64_t boot, uint64_t sequence) {
+    if (window->boot == 0) {
+        set_boot(window, boot, sequence, 1);
         return BAL_RECEIPT_FRESH;
     }
+    if (boot != window->boot)
+        return BAL_RECEIPT_UNPROVEN;
     if (sequence > window->newest) {
         const uint64_t ahead = sequence - window->newest;
         window->seen = ahead < BAL_WINDOW ? window->seen << ahead | 1 : 1;
@@ -398,30 +468,36 @@ enum bal_receipt bal_window_pass(struct bal_window *window, uint64_t boot, uint6
 
 void bal_receiver_init(struct bal_receiver *receiver, uint32_t fleet, uint64_t id,
                        const struct bal_key *key) {
-    *receiver = (struct bal_receiver){.fleet = fleet, .id = id, .key = *key};
+    const struct bal_keys keys = {*key, bal_key_none()};
+    bal_receiver_init_keys(receiver, fleet, id, &keys);
 }
 
-static enum bal_receipt counted(struct bal_receiver *receiver, enum bal_receipt receipt) {
+void bal_receiver_init_keys(struct bal_receiver *receiver, uint32_t fleet, uint64_t id,
+                            const struct bal_keys *keys) {
+    *receiver = (struct bal_receiver){.fleet = fleet, .id = id, .keys = *keys};
+}
+
+static enum bal_receipt count_receipt(struct bal_receiver *receiver, enum bal_receipt receipt) {
     receiver->counts[receipt]++;
     return receipt;
 }
 
 enum bal_receipt bal_receiver_open(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
                                    struct bal_message *message) {
-    const enum bal_receipt receipt = decode(bytes, size, &receiver->key, message);
+    const enum bal_receipt receipt = decode(bytes, size, &receiver->keys, message);
     if (receipt != BAL_RECEIPT_FRESH)
-        return counted(receiver, receipt);
+        return count_receipt(receiver, receipt);
     const bool ours = message->receiver == receiver->id || message->receiver == BAL_EVERYONE;
     if (message->fleet != receiver->fleet || !ours)
-        return counted(receiver, BAL_RECEIPT_STRAY);
+        return count_receipt(receiver, BAL_RECEIPT_WRONG_RECEIVER);
     return BAL_RECEIPT_FRESH;
 }
 
-enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_window *window,
+enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_replay_window *window,
                                      const struct bal_message *message) {
     if (!window)
-        return counted(receiver, BAL_RECEIPT_STRANGER);
-    return counted(receiver, bal_window_pass(window, message->boot, message->sequence));
+        return count_receipt(receiver, BAL_RECEIPT_UNKNOWN_SENDER);
+    return count_receipt(receiver, bal_replay_window_check(window, message->boot, message->sequence));
 }
 
 /* ---- for people ---- */
@@ -433,11 +509,16 @@ const char *bal_message_name(enum bal_message_type type) {
 
 const char *bal_receipt_name(enum bal_receipt receipt) {
     static const char *const names[BAL_RECEIPTS] = {
-        [BAL_RECEIPT_FRESH] = "fresh",         [BAL_RECEIPT_LATE] = "late",
-        [BAL_RECEIPT_MALFORMED] = "malformed", [BAL_RECEIPT_VERSION] = "version",
-        [BAL_RECEIPT_FORGED] = "forged",       [BAL_RECEIPT_STRAY] = "stray",
-        [BAL_RECEIPT_STRANGER] = "stranger",   [BAL_RECEIPT_OLD] = "old",
+        [BAL_RECEIPT_FRESH] = "fresh",
+        [BAL_RECEIPT_LATE] = "late",
+        [BAL_RECEIPT_MALFORMED] = "malformed",
+        [BAL_RECEIPT_VERSION] = "version",
+        [BAL_RECEIPT_BAD_MAC] = "forged",
+        [BAL_RECEIPT_WRONG_RECEIVER] = "stray",
+        [BAL_RECEIPT_UNKNOWN_SENDER] = "stranger",
+        [BAL_RECEIPT_OLD] = "old",
         [BAL_RECEIPT_REPEATED] = "repeated",
+        [BAL_RECEIPT_UNPROVEN] = "unproven",
     };
     return (unsigned)receipt < BAL_RECEIPTS ? names[receipt] : "?";
 }

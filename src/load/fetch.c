@@ -1,6 +1,7 @@
+/* Sends one HTTP/1.0 GET and reads the response, within a time limit. */
 #include "load/fetch.h"
 
-#include "load/answer.h"
+#include "load/http_response.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 struct exchange {
     int fd;
     double until;
-    struct answer answer;
+    struct http_response answer;
     char *data; /* all that has come */
     size_t length, room;
 };
@@ -58,8 +59,8 @@ static enum bal_code connect_to(struct exchange *x, const struct target *target,
     return error ? bal_fail(err, BAL_E_IO, "%s", strerror(error)) : BAL_OK;
 }
 
-static enum bal_code ask(const struct exchange *x, const struct target *target, const char *accept,
-                         struct bal_error *err) {
+static enum bal_code send_request(const struct exchange *x, const struct target *target, const char *accept,
+                                  struct bal_error *err) {
     char text[2 * TARGET_TEXT + 200];
     const int length =
         snprintf(text, sizeof text, "GET %s HTTP/1.0\r\nHost: %s\r\nAccept: %s\r\nConnection: close\r\n\r\n",
@@ -94,9 +95,9 @@ static enum bal_code make_room(struct exchange *x, struct bal_error *err) {
 }
 
 /* Until the answer is complete. */
-static enum bal_code hear(struct exchange *x, struct bal_error *err) {
-    bal_load_answer_begin(&x->answer);
-    while (x->answer.state != ANSWER_DONE) {
+static enum bal_code receive_response(struct exchange *x, struct bal_error *err) {
+    bal_http_response_init(&x->answer);
+    while (x->answer.state != RESPONSE_DONE) {
         enum bal_code code = wait_for(x, POLLIN, err);
         code = code ? code : make_room(x, err);
         if (code)
@@ -106,20 +107,20 @@ static enum bal_code hear(struct exchange *x, struct bal_error *err) {
             continue;
         if (n < 0)
             return bal_fail(err, BAL_E_IO, "%s", strerror(errno));
-        if (n == 0 && bal_load_answer_end(&x->answer))
+        if (n == 0 && bal_http_response_finish(&x->answer))
             break;
         if (n == 0)
             return bal_fail(err, BAL_E_IO, "the answer is not complete");
-        bal_load_answer_take(&x->answer, x->data + x->length, (size_t)n);
+        bal_http_response_parse(&x->answer, x->data + x->length, (size_t)n);
         x->length += (size_t)n;
-        if (x->answer.state == ANSWER_BAD)
+        if (x->answer.state == RESPONSE_BAD)
             return bal_fail(err, BAL_E_FORMAT, "the answer is no HTTP");
     }
     return BAL_OK;
 }
 
 /* What is behind the head. */
-static enum bal_code take_body(struct exchange *x, struct bal_fetched *fetched, struct bal_error *err) {
+static enum bal_code copy_body(struct exchange *x, struct bal_fetched *fetched, struct bal_error *err) {
     x->data[x->length] = '\0';
     const char *end = memmem(x->data, x->length, "\r\n\r\n", 4);
     if (!end)
@@ -136,9 +137,9 @@ enum bal_code bal_load_fetch(const struct target *target, const char *accept, do
     struct exchange x = {.fd = -1, .until = seconds_now() + seconds};
     *fetched = (struct bal_fetched){0};
     enum bal_code code = connect_to(&x, target, err);
-    code = code ? code : ask(&x, target, accept, err);
-    code = code ? code : hear(&x, err);
-    code = code ? code : take_body(&x, fetched, err);
+    code = code ? code : send_request(&x, target, accept, err);
+    code = code ? code : receive_response(&x, err);
+    code = code ? code : copy_body(&x, fetched, err);
     if (x.fd >= 0)
         close(x.fd);
     free(x.data);

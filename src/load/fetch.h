@@ -1,4 +1,4 @@
-/* One GET, and what came of it. */
+/* Sends one HTTP GET and reads the response. */
 #ifndef LOAD_FETCH_H
 #define LOAD_FETCH_H
 
@@ -14,8 +14,8 @@ struct bal_fetched {
     size_t length;
 };
 
-/* Asks a target that has been resolved, and waits for at most so many seconds, all in all. It speaks
- * HTTP/1.0, so that answers come in one piece. `accept` is what the header of that name says. */
+/* Sends the request to a resolved target and waits at most so many seconds in all. Uses HTTP/1.0, so that
+ * responses are not chunked. `accept` is the value of the header of that name. */
 enum bal_code bal_load_fetch(const struct target *target, const char *accept, double seconds,
                              struct bal_fetched *fetched, struct bal_error *err);
 

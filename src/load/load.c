@@ -1,11 +1,12 @@
-/* The loop of the generator: sends what is due, reads what has come, gives up what takes too long.
+/* The loop of the generator: sends requests that are due, reads responses, gives up requests that take too
+ * long.
  *
- * Requests leave in the order of the schedule. One that is due and finds all connections in use waits, and
- * those behind it with it; its latency is counted from its time all the same. */
+ * Requests leave in the order of the schedule. One that is due while all connections are in use waits, and so
+ * do those after it; its latency still counts from its intended time. */
 #include "ballast/load.h"
 
-#include "load/answer.h"
-#include "load/tally.h"
+#include "load/http_response.h"
+#include "load/request_tally.h"
 #include "load/target.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ struct link {
     size_t sent; /* bytes of the request */
     struct link *next_idle;
     struct link *before, *after; /* requests under way, in the order of their times */
-    struct answer answer;
+    struct http_response answer;
 };
 
 struct run {
@@ -75,7 +76,7 @@ static double now_of(const struct run *run) {
 
 /* ---- the text of a request ---- */
 
-static size_t put(char *text, size_t used, const char *more) {
+static size_t append_text(char *text, size_t used, const char *more) {
     const size_t length = strlen(more);
     if (used + length >= REQUEST)
         return used;
@@ -83,42 +84,42 @@ static size_t put(char *text, size_t used, const char *more) {
     return used + length;
 }
 
-static size_t put_number(char *text, size_t used, const char *before, uint64_t number, const char *after) {
+static size_t append_number(char *text, size_t used, const char *before, uint64_t number, const char *after) {
     char digits[24], *at = digits + sizeof digits - 1;
     *at = 0;
     do
         *--at = (char)('0' + number % 10);
     while (number /= 10);
-    return put(text, put(text, put(text, used, before), at), after);
+    return append_text(text, append_text(text, append_text(text, used, before), at), after);
 }
 
 static size_t request_text(const struct run *run, const struct link *link, char text[REQUEST]) {
     const struct bal_load *load = run->load;
     const struct target *target = &run->target[link->target];
-    size_t used = put(text, 0, "GET ");
-    used = put(text, used, target->path);
-    used = put(text, used, " HTTP/1.1\r\nHost: ");
-    used = put(text, used, target->host);
-    used = put(text, used, "\r\n");
-    used = put(text, used, run->head);
-    used = put_number(text, used, "X-Request-Id: ", run->tag, "-");
-    used = put_number(text, used, "", link->request.number, "\r\n");
+    size_t used = append_text(text, 0, "GET ");
+    used = append_text(text, used, target->path);
+    used = append_text(text, used, " HTTP/1.1\r\nHost: ");
+    used = append_text(text, used, target->host);
+    used = append_text(text, used, "\r\n");
+    used = append_text(text, used, run->head);
+    used = append_number(text, used, "X-Request-Id: ", run->tag, "-");
+    used = append_number(text, used, "", link->request.number, "\r\n");
     if (load->classes > 0)
-        used = put_number(text, used, "Priority: u=", load->class_[link->request.class_].urgency, "\r\n");
+        used = append_number(text, used, "Priority: u=", load->class_[link->request.class_].urgency, "\r\n");
     if (!isnan(link->request.service))
-        used = put_number(text, used, "X-Service: ", (uint64_t)link->request.service, "\r\n");
-    return put(text, used, load->fresh ? "Connection: close\r\n\r\n" : "\r\n");
+        used = append_number(text, used, "X-Service: ", (uint64_t)link->request.service, "\r\n");
+    return append_text(text, used, load->fresh ? "Connection: close\r\n\r\n" : "\r\n");
 }
 
 /* ---- connections ---- */
 
-static void watch(struct run *run, struct link *link, int how, uint32_t events) {
+static void watch_link(struct run *run, struct link *link, int how, uint32_t events) {
     struct epoll_event event = {.events = events | EPOLLRDHUP, .data.ptr = link};
     if (epoll_ctl(run->epoll, how, link->fd, &event))
         run->code = BAL_E_IO;
 }
 
-static void take_out(struct run *run, struct link *link) {
+static void unlink_active(struct run *run, struct link *link) {
     if (link->before)
         link->before->after = link->after;
     else
@@ -129,14 +130,14 @@ static void take_out(struct run *run, struct link *link) {
         run->last = link->before;
 }
 
-static void put_behind(struct run *run, struct link *link, struct link *before) {
+static void insert_active_after(struct run *run, struct link *link, struct link *before) {
     link->before = before;
     link->after = before ? before->after : run->first;
     *(link->before ? &link->before->after : &run->first) = link;
     *(link->after ? &link->after->before : &run->last) = link;
 }
 
-/* A process that the caller is starting may still have the socket too: epoll would go on to tell of it. */
+/* A process that the caller starts may still have a copy of the socket: epoll would go on reporting it. */
 static void close_link(struct run *run, struct link *link) {
     epoll_ctl(run->epoll, EPOLL_CTL_DEL, link->fd, NULL);
     close(link->fd);
@@ -144,7 +145,7 @@ static void close_link(struct run *run, struct link *link) {
     run->links--;
 }
 
-static void forget_idle(struct run *run, struct link *link) {
+static void remove_idle(struct run *run, struct link *link) {
     struct link **place = &run->idle[link->target];
     while (*place != link)
         place = &(*place)->next_idle;
@@ -152,7 +153,7 @@ static void forget_idle(struct run *run, struct link *link) {
     close_link(run, link);
 }
 
-static void make_idle(struct run *run, struct link *link) {
+static void add_idle(struct run *run, struct link *link) {
     link->state = LINK_IDLE;
     link->used_before = true;
     link->next_idle = run->idle[link->target];
@@ -179,52 +180,53 @@ static struct link *open_link(struct run *run, unsigned target, enum bal_load_er
         close_link(run, link);
         return NULL;
     }
-    watch(run, link, EPOLL_CTL_ADD, EPOLLOUT);
+    watch_link(run, link, EPOLL_CTL_ADD, EPOLLOUT);
     run->result->connections = run->links > run->result->connections ? run->links : run->result->connections;
     return link;
 }
 
-/* Makes room for a connection at the limit: one that is idle, to another target, is given up. */
+/* Frees a connection when the limit is reached: closes an idle one to another target. */
 static bool make_room(struct run *run) {
     for (size_t i = 0; i < run->load->urls && run->links >= run->most; i++)
         if (run->idle[i])
-            forget_idle(run, run->idle[i]);
+            remove_idle(run, run->idle[i]);
     return run->links < run->most;
 }
 
 /* ---- requests ---- */
 
-static void resend(struct run *run, struct link *link);
+static void resend_request(struct run *run, struct link *link);
 
 static void fail_request(struct run *run, struct link *link, enum bal_load_error error) {
-    take_out(run, link);
+    unlink_active(run, link);
     bal_load_tally_error(&run->tally, &link->request, error, now_of(run));
     close_link(run, link);
 }
 
 /* The connection has ended while the request was on it. */
-static void lose(struct run *run, struct link *link) {
-    const bool stale = link->used_before && link->answer.state == ANSWER_HEAD_STATE && link->answer.used == 0;
+static void on_disconnect(struct run *run, struct link *link) {
+    const bool stale =
+        link->used_before && link->answer.state == RESPONSE_HEAD_STATE && link->answer.used == 0;
     if (stale && !run->load->no_resend)
-        resend(run, link);
+        resend_request(run, link);
     else
         fail_request(run, link, BAL_LOAD_CLOSED);
 }
 
 /* Sends what is left of the request. */
-static void send_on(struct run *run, struct link *link) {
+static void send_rest(struct run *run, struct link *link) {
     char text[REQUEST];
     const size_t length = request_text(run, link, text);
     const ssize_t sent = send(link->fd, text + link->sent, length - link->sent, MSG_NOSIGNAL);
     if (sent < 0 && errno != EAGAIN) {
-        lose(run, link);
+        on_disconnect(run, link);
         return;
     }
     link->sent += sent > 0 ? (size_t)sent : 0;
     const bool done = link->sent == length, was_reading = link->state == LINK_IDLE;
     link->state = done ? LINK_READING : LINK_SENDING;
     if (!done || !was_reading)
-        watch(run, link, EPOLL_CTL_MOD, done ? EPOLLIN : EPOLLOUT | EPOLLIN);
+        watch_link(run, link, EPOLL_CTL_MOD, done ? EPOLLIN : EPOLLOUT | EPOLLIN);
 }
 
 static struct link *link_for(struct run *run, unsigned target, enum bal_load_error *error) {
@@ -236,29 +238,29 @@ static struct link *link_for(struct run *run, unsigned target, enum bal_load_err
     return open_link(run, target, error);
 }
 
-/* Puts the request on the connection, behind `before` of those under way. */
-static void start(struct run *run, struct link *link, const struct load_request *request,
-                  struct link *before) {
+/* Assigns the request to the connection, and inserts it after `before` in the list of those under way. */
+static void start_request(struct run *run, struct link *link, const struct load_request *request,
+                          struct link *before) {
     link->request = *request;
     link->sent = 0;
-    bal_load_answer_begin(&link->answer);
-    put_behind(run, link, before);
+    bal_http_response_init(&link->answer);
+    insert_active_after(run, link, before);
     if (link->state == LINK_IDLE)
-        send_on(run, link);
+        send_rest(run, link);
 }
 
 /* Once more, on a connection that is new. */
-static void resend(struct run *run, struct link *link) {
+static void resend_request(struct run *run, struct link *link) {
     struct load_request request = link->request;
     request.resent = true;
     struct link *before = link->before;
     enum bal_load_error error;
-    take_out(run, link);
+    unlink_active(run, link);
     close_link(run, link);
     run->result->resent++;
     link = open_link(run, request.target, &error);
     if (link)
-        start(run, link, &request, before);
+        start_request(run, link, &request, before);
     else
         bal_load_tally_error(&run->tally, &request, error, now_of(run));
 }
@@ -282,13 +284,13 @@ static bool send_next(struct run *run, double now) {
     struct link *link = link_for(run, request->target, &error);
     run->result->sent += link != NULL;
     if (link)
-        start(run, link, request, run->last);
+        start_request(run, link, request, run->last);
     else
         bal_load_tally_error(&run->tally, request, error, now);
     return true;
 }
 
-static void advance(struct run *run) {
+static void schedule_next(struct run *run) {
     run->held = false;
     run->pending = bal_load_schedule_next(&run->schedule, &run->next);
     run->code = run->schedule.code ? run->schedule.code : run->code;
@@ -306,11 +308,11 @@ static void send_due(struct run *run) {
         else if (!send_next(run, now))
             return;
         run->result->lasted = run->next.time;
-        advance(run);
+        schedule_next(run);
     }
 }
 
-static void expire(struct run *run, double now) {
+static void expire_requests(struct run *run, double now) {
     while (run->first && now - run->first->request.time > run->load->timeout)
         fail_request(run, run->first, BAL_LOAD_TIMEOUT);
 }
@@ -319,40 +321,40 @@ static void finish_answer(struct run *run, struct link *link, bool more) {
     const bool whole = link->state == LINK_READING; /* the request, too */
     const bool keep = link->answer.keep && whole && !more && !run->load->fresh;
     const double now = now_of(run);
-    take_out(run, link);
+    unlink_active(run, link);
     run->result->strange += link->answer.id != UINT64_MAX && link->answer.id != link->request.number;
     run->result->drained = now;
     if (!bal_load_tally_answer(&run->tally, &link->request, link->answer.status, now))
         run->code = BAL_E_MEMORY;
     if (keep)
-        make_idle(run, link);
+        add_idle(run, link);
     else
         close_link(run, link);
 }
 
-static void read_on(struct run *run, struct link *link) {
+static void read_response(struct run *run, struct link *link) {
     for (;;) {
         const ssize_t got = recv(link->fd, run->input, INPUT, 0);
         if (got < 0 && errno == EAGAIN)
             return;
         if (got <= 0) {
-            if (got == 0 && bal_load_answer_end(&link->answer))
+            if (got == 0 && bal_http_response_finish(&link->answer))
                 finish_answer(run, link, true);
             else
-                lose(run, link);
+                on_disconnect(run, link);
             return;
         }
-        const size_t used = bal_load_answer_take(&link->answer, run->input, (size_t)got);
-        if (link->answer.state == ANSWER_DONE) {
+        const size_t used = bal_http_response_parse(&link->answer, run->input, (size_t)got);
+        if (link->answer.state == RESPONSE_DONE) {
             finish_answer(run, link, used < (size_t)got);
             return;
         }
-        if (link->answer.state == ANSWER_BAD) {
+        if (link->answer.state == RESPONSE_BAD) {
             fail_request(run, link, BAL_LOAD_MALFORMED);
             return;
         }
         if (got < INPUT)
-            return; /* what else there is, epoll tells again */
+            return; /* epoll reports the rest again */
     }
 }
 
@@ -363,7 +365,7 @@ static void on_connected(struct run *run, struct link *link) {
     if (failed)
         fail_request(run, link, failed == ECONNREFUSED ? BAL_LOAD_REFUSED : BAL_LOAD_NOWHERE);
     else
-        send_on(run, link);
+        send_rest(run, link);
 }
 
 static void on_event(struct run *run, struct link *link, uint32_t events) {
@@ -373,15 +375,15 @@ static void on_event(struct run *run, struct link *link, uint32_t events) {
         break;
     case LINK_SENDING: /* an answer that comes already, or an end, is read */
         if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-            read_on(run, link);
+            read_response(run, link);
         else
-            send_on(run, link);
+            send_rest(run, link);
         break;
     case LINK_READING:
-        read_on(run, link);
+        read_response(run, link);
         break;
     case LINK_IDLE: /* nothing is due: it has been closed */
-        forget_idle(run, link);
+        remove_idle(run, link);
         break;
     }
 }
@@ -402,7 +404,7 @@ static void show_progress(struct run *run, double now) {
 }
 
 /* Seconds until there is something to do without an event. */
-static double patience(const struct run *run, double now) {
+static double seconds_to_next_task(const struct run *run, double now) {
     double until = now + 0.1; /* for the stop and the progress */
     until = fmin(until, run->event);
     if (run->pending && !run->held)
@@ -414,7 +416,7 @@ static double patience(const struct run *run, double now) {
     return fmax(until - now, 0);
 }
 
-/* Where the system cannot wait for less than a millisecond, requests are late, and it shows. */
+/* Where the system cannot wait for less than a millisecond, requests are sent late; the report shows this. */
 static int wait_for(struct run *run, struct epoll_event events[EVENTS], double seconds) {
     const struct timespec wait = {.tv_nsec = (long)(1e9 * seconds)};
     const int count = run->coarse ? -1 : epoll_pwait2(run->epoll, events, EVENTS, &wait, NULL);
@@ -422,18 +424,18 @@ static int wait_for(struct run *run, struct epoll_event events[EVENTS], double s
     return run->coarse ? epoll_wait(run->epoll, events, EVENTS, (int)ceil(1e3 * seconds)) : count;
 }
 
-static void step(struct run *run) {
+static void run_events(struct run *run) {
     struct epoll_event events[EVENTS];
     if (now_of(run) >= run->event)
         run->event = run->load->event(run->load->context, now_of(run));
     const double now = now_of(run);
-    const int count = wait_for(run, events, patience(run, now));
+    const int count = wait_for(run, events, seconds_to_next_task(run, now));
     if (count < 0 && errno != EINTR)
         run->code = BAL_E_IO;
     for (int i = 0; i < count; i++)
         on_event(run, events[i].data.ptr, events[i].events);
     send_due(run);
-    expire(run, now_of(run));
+    expire_requests(run, now_of(run));
     show_progress(run, now);
 }
 
@@ -441,7 +443,7 @@ static bool is_stopped(const struct run *run) {
     return run->load->stop && *run->load->stop;
 }
 
-static void finish(struct run *run) {
+static void finish_run(struct run *run) {
     run->result->stopped = is_stopped(run);
     for (struct link *link = run->first, *after; link; link = after, run->result->cut++) {
         after = link->after;
@@ -461,7 +463,7 @@ static void finish(struct run *run) {
 }
 
 /* As many files as the system allows, if need be. */
-static unsigned most_links(unsigned wanted) {
+static unsigned max_links(unsigned wanted) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files))
         return wanted;
@@ -474,13 +476,13 @@ static unsigned most_links(unsigned wanted) {
     return room < wanted ? (unsigned)room : wanted;
 }
 
-static enum bal_code set_up(struct run *run, const struct bal_load *load, struct bal_load_result *result,
-                            struct bal_error *err) {
+static enum bal_code run_init(struct run *run, const struct bal_load *load, struct bal_load_result *result,
+                              struct bal_error *err) {
     run->load = load;
     run->result = result;
     run->held_until = -1;
     run->event = load->event ? 0 : INFINITY;
-    run->most = most_links(load->connections);
+    run->most = max_links(load->connections);
     for (size_t i = 0; i < load->urls; i++) {
         enum bal_code code = bal_load_target_parse(&run->target[i], load->url[i], err);
         if (!code)
@@ -490,8 +492,8 @@ static enum bal_code set_up(struct run *run, const struct bal_load *load, struct
     }
     size_t used = 0;
     for (size_t i = 0; i < load->headers; i++) {
-        used = put(run->head, used, load->header[i]);
-        used = put(run->head, used, "\r\n");
+        used = append_text(run->head, used, load->header[i]);
+        used = append_text(run->head, used, "\r\n");
     }
     run->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (run->epoll < 0)
@@ -507,15 +509,15 @@ enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *
     if (!run)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     run->epoll = -1;
-    enum bal_code code = set_up(run, load, result, err);
+    enum bal_code code = run_init(run, load, result, err);
     if (!code) {
         bal_load_tally_begin(&run->tally, load, result, run->schedule.expected);
         run->start = clock_now();
         run->tag = (uint64_t)(1e6 * run->start);
-        advance(run);
+        schedule_next(run);
         while ((run->pending || run->first) && !run->code && !is_stopped(run))
-            step(run);
-        finish(run);
+            run_events(run);
+        finish_run(run);
         code = run->code;
         if (code && !run->schedule.code)
             bal_fail(err, code, "%s", code == BAL_E_MEMORY ? "not enough memory" : strerror(errno));

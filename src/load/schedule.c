@@ -1,3 +1,4 @@
+/* Draws or reads the times at which requests are sent. */
 #include "load/schedule.h"
 
 #include <math.h>
@@ -50,14 +51,14 @@ static bool is_real(struct schedule *schedule) {
     return false;
 }
 
-static void draw(struct schedule *schedule, struct load_request *request) {
+static void draw_request(struct schedule *schedule, struct load_request *request) {
     const struct bal_load *load = schedule->load;
     do
         schedule->now = bal_arrival_source_next(&schedule->source, schedule->now);
     while (!is_real(schedule) && (load->seconds <= 0 || schedule->now < load->seconds));
     request->time = schedule->now;
     request->class_ = draw_class(schedule);
-    request->service = load->service ? 1e6 * bal_law_sample(load->service, &schedule->sizes) : NAN;
+    request->service = load->service ? 1e6 * bal_dist_sample(load->service, &schedule->sizes) : NAN;
 }
 
 static bool read_trace(struct schedule *schedule, struct load_request *request) {
@@ -80,7 +81,7 @@ bool bal_load_schedule_next(struct schedule *schedule, struct load_request *requ
         if (!read_trace(schedule, request))
             return false;
     } else {
-        draw(schedule, request);
+        draw_request(schedule, request);
     }
     if (load->seconds > 0 && request->time >= load->seconds)
         return false;

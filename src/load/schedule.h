@@ -1,4 +1,4 @@
-/* When which request is to be sent. */
+/* The times at which requests are to be sent. */
 #ifndef LOAD_SCHEDULE_H
 #define LOAD_SCHEDULE_H
 
@@ -8,8 +8,8 @@ struct load_request {
     double time; /* seconds from the start */
     uint64_t number;
     unsigned target, class_;
-    double service; /* microseconds; NaN: not told */
-    bool resent;    /* a connection was closed under it, and it was sent once more */
+    double service; /* microseconds; NaN: not given */
+    bool resent;    /* its connection was closed, and it was sent once more */
 };
 
 struct schedule {

@@ -1,3 +1,4 @@
+/* Parses the URL that requests are sent to, and resolves its address. */
 #include "load/target.h"
 
 #include "ballast/load.h"
@@ -19,7 +20,7 @@ static bool is_plain(const char *text) {
 }
 
 /* The host without its port and without the brackets of IPv6, and the port. */
-static bool split(const struct target *target, char host[TARGET_TEXT], char port[PORT_TEXT]) {
+static bool split_host_port(const struct target *target, char host[TARGET_TEXT], char port[PORT_TEXT]) {
     snprintf(host, TARGET_TEXT, "%s", target->host);
     char *end = host;
     if (*host == '[') {
@@ -61,7 +62,7 @@ enum bal_code bal_load_target_parse(struct target *target, const char *url, stru
     memcpy(target->host, host, length);
     target->host[length] = 0;
     char name[TARGET_TEXT], port[PORT_TEXT];
-    if (!split(target, name, port))
+    if (!split_host_port(target, name, port))
         return bal_fail(err, BAL_E_SYNTAX, "'%.100s' is no HOST[:PORT], such as 127.0.0.1:8080 or [::1]:80",
                         target->host);
     snprintf(target->path, sizeof target->path, "%s%.*s", *path == '/' ? "" : "/", (int)strcspn(path, "#"),
@@ -71,7 +72,7 @@ enum bal_code bal_load_target_parse(struct target *target, const char *url, stru
 
 enum bal_code bal_load_target_resolve(struct target *target, struct bal_error *err) {
     char host[TARGET_TEXT], port[PORT_TEXT];
-    const bool right = split(target, host, port);
+    const bool right = split_host_port(target, host, port);
     assert(right);
     (void)right;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};

@@ -1,4 +1,4 @@
-/* Where requests go. */
+/* The target of requests: host, port and path. */
 #ifndef LOAD_TARGET_H
 #define LOAD_TARGET_H
 
@@ -9,7 +9,7 @@
 enum { TARGET_TEXT = 1024 };
 
 struct target {
-    char host[TARGET_TEXT]; /* as it stands in the URL, with the port if there is one: what Host says */
+    char host[TARGET_TEXT]; /* as in the URL, with the port if there is one: the value of the Host header */
     char path[TARGET_TEXT]; /* with the query, at least "/" */
     struct sockaddr_storage address;
     socklen_t address_length;

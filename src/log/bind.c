@@ -1,6 +1,7 @@
+/* Decides which fields of a log give arrival time, service time, class, server and status. */
 #include "log/bind.h"
 
-#include "log/judge.h"
+#include "log/infer_units.h"
 
 #include <strings.h>
 
@@ -12,6 +13,7 @@ static const struct bal_log_binding nothing_bound = {
     .path = -1,
     .high = -1,
     .server = -1,
+    .slots = -1,
     .status = -1,
     .statuses = -1,
     .state = -1,
@@ -21,7 +23,7 @@ static const struct bal_log_binding nothing_bound = {
 struct search {
     struct bal_log_format *format;
     const struct bal_log_sample *sample;
-    const struct bal_log_words *words;
+    const struct bal_log_field_names *words;
 };
 
 static struct bal_log_span span_of(const char *text) {
@@ -35,7 +37,7 @@ static int find_usual(const struct search *search, const char *name) {
 /* The first word of a role that the format has; its field, -1 when there is none. */
 static int find_role(const struct search *search, enum bal_log_role role, const char **name) {
     for (size_t i = 0; i < search->words->count; i++) {
-        const struct bal_log_word *word = &search->words->word[i];
+        const struct bal_log_field_name *word = &search->words->word[i];
         const int field = word->role == role ? find_usual(search, word->name) : -1;
         if (field >= 0 && name)
             *name = word->name;
@@ -53,7 +55,7 @@ static bool has_text(struct bal_log_span line, const char *text) {
     return false;
 }
 
-/* Is it worth while to look for a name with endings? */
+/* Is it worthwhile to look for a name with endings? */
 static bool is_mentioned(const struct search *search, const char *name) {
     for (size_t i = 0; i < search->sample->count && i < 10; i++)
         if (has_text(search->sample->line[i], name))
@@ -68,8 +70,8 @@ static void set_length(struct bal_log_length *length, int field, int unit, enum 
     snprintf(length->name, sizeof length->name, "%s", name);
 }
 
-/* A name whose unit is open may have an ending that tells it. */
-static bool find_with_ending(const struct search *search, const struct bal_log_word *word,
+/* A name whose unit is open may have an ending that gives it. */
+static bool find_with_ending(const struct search *search, const struct bal_log_field_name *word,
                              struct bal_log_length *length) {
     const char *ending;
     int unit;
@@ -85,14 +87,33 @@ static bool find_with_ending(const struct search *search, const struct bal_log_w
     return false;
 }
 
+/* Does a field whose name leaves its unit open have texts in it, and no length of time: the name of a service
+ * rather than how long that took? */
+static bool is_text(const struct search *search, const struct bal_log_field_name *word, int field) {
+    const struct bal_log_scale scale = {.unit = BAL_LOG_S};
+    size_t texts = 0, lengths = 0;
+    for (size_t i = 0; word->unit == BAL_LOG_UNIT_OPEN && i < search->sample->count; i++) {
+        struct bal_log_span fields[BAL_LOG_FIELDS];
+        int64_t value, step;
+        if (!search->format->kind->split(search->format, search->sample->line[i], fields))
+            continue;
+        const struct bal_log_span text = fields[field];
+        if (!text.text || text.length == 0 || bal_log_is(text, "-"))
+            continue;
+        texts++;
+        lengths += bal_log_duration_read(text, scale, &value, &step);
+    }
+    return texts > 1 && lengths == 0;
+}
+
 /* The first length of a role that the format has. */
 static bool find_length(const struct search *search, enum bal_log_role role, struct bal_log_length *length) {
     for (size_t i = 0; i < search->words->count; i++) {
-        const struct bal_log_word *word = &search->words->word[i];
+        const struct bal_log_field_name *word = &search->words->word[i];
         if (word->role != role)
             continue;
         const int field = find_usual(search, word->name);
-        if (field >= 0) {
+        if (field >= 0 && !is_text(search, word, field)) {
             set_length(length, field, word->unit, word->shape, word->name);
             return true;
         }
@@ -104,7 +125,7 @@ static bool find_length(const struct search *search, enum bal_log_role role, str
 }
 
 /* Takes an ending such as ":ms" off; whether it was there. */
-static bool take_off(struct bal_log_span *name, const char *ending) {
+static bool strip_ending(struct bal_log_span *name, const char *ending) {
     const size_t length = strlen(ending);
     if (name->length <= length || memcmp(name->text + name->length - length, ending, length) != 0)
         return false;
@@ -144,12 +165,12 @@ static enum bal_code find_named(const struct search *search, struct bal_log_span
     return BAL_OK;
 }
 
-/* The unit that the ending of a name tells. */
+/* The unit that the ending of a name gives. */
 static int unit_of_ending(struct bal_log_span name) {
     const char *ending;
     int unit;
     for (size_t i = 0; (ending = bal_log_ending(i, &unit)); i++)
-        if (take_off(&name, ending))
+        if (strip_ending(&name, ending))
             return unit;
     return BAL_LOG_UNIT_OPEN;
 }
@@ -165,12 +186,12 @@ static enum bal_code find_given_length(const struct search *search, const char *
     const enum bal_code code = find_named(search, &name, &field, err);
     if (code)
         return code;
-    const struct bal_log_word *word = bal_log_word_of(search->words, name);
+    const struct bal_log_field_name *word = bal_log_field_name_find(search->words, name);
     const bool known =
         word && (word->role == BAL_LOG_SERVICE || word->role == BAL_LOG_WHOLE || word->role == BAL_LOG_AHEAD);
     char text[BAL_LOG_NAME];
     snprintf(text, sizeof text, "%.*s", (int)name.length, name.text);
-    if (unit != BAL_LOG_UNIT_OPEN) { /* the word of the user goes before that of the table */
+    if (unit != BAL_LOG_UNIT_OPEN) { /* the user's unit has precedence over that of the table */
         set_length(length, field, unit, BAL_LOG_ANY, text);
         length->scale.list = known && word->shape == BAL_LOG_THOUSANDTHS;
         length->said = true;
@@ -182,15 +203,15 @@ static enum bal_code find_given_length(const struct search *search, const char *
     return BAL_OK;
 }
 
-/* A name that speaks of service means that alone; one of the words what the proxy waited for. */
+/* A name that contains "service" means service only; one of the words means all that the proxy waited for. */
 static enum bal_log_covers covers_of(const struct search *search, const char *name) {
     if (strncasecmp(name, "service", 7) == 0)
         return BAL_LOG_COVERS_SERVICE;
-    const struct bal_log_word *word = bal_log_word_of(search->words, span_of(name));
+    const struct bal_log_field_name *word = bal_log_field_name_find(search->words, span_of(name));
     return word && word->role == BAL_LOG_SERVICE ? BAL_LOG_COVERS_SERVER : BAL_LOG_COVERS_REQUEST;
 }
 
-/* The service time, and the time of the whole request. What was said of the unit of a field holds wherever it
+/* The service time, and the time of the whole request. A unit that was given for a field applies wherever it
  * is used. */
 static enum bal_code bind_lengths(const struct search *search, const char *given,
                                   struct bal_log_binding *binding, struct bal_error *err) {
@@ -211,7 +232,7 @@ static enum bal_code bind_lengths(const struct search *search, const char *given
 static void bind_ahead(const struct search *search, bool given, struct bal_log_binding *binding) {
     int count = 0;
     for (size_t i = 0; i < search->words->count && count < BAL_LOG_AHEADS; i++) {
-        const struct bal_log_word *word = &search->words->word[i];
+        const struct bal_log_field_name *word = &search->words->word[i];
         const int field = word->role == BAL_LOG_AHEAD ? find_usual(search, word->name) : -1;
         if (field >= 0)
             set_length(&binding->ahead[count++], field, word->unit, word->shape, word->name);
@@ -221,13 +242,13 @@ static void bind_ahead(const struct search *search, bool given, struct bal_log_b
         binding->ahead[0].field = -1;
 }
 
-/* Does a name that is none of the words say that it is the beginning of a request? */
+/* Does a name that is not one of the words mean the beginning of a request? */
 static bool means_start(struct bal_log_span name) {
     return has_text(name, "start") || has_text(name, "begin") || has_text(name, "arrival");
 }
 
 static bool is_at_end(const struct search *search, struct bal_log_span name) {
-    const struct bal_log_word *word = bal_log_word_of(search->words, name);
+    const struct bal_log_field_name *word = bal_log_field_name_find(search->words, name);
     if (word && (word->role == BAL_LOG_START || word->role == BAL_LOG_END))
         return word->role == BAL_LOG_END;
     return search->words->starts ? has_text(name, "{end:") : !means_start(name);
@@ -236,18 +257,18 @@ static bool is_at_end(const struct search *search, struct bal_log_span name) {
 static enum bal_code bind_usual_time(const struct search *search, struct bal_log_binding *binding,
                                      struct bal_error *err) {
     for (size_t i = 0; i < search->words->count; i++) {
-        const struct bal_log_word *word = &search->words->word[i];
+        const struct bal_log_field_name *word = &search->words->word[i];
         if (word->role != BAL_LOG_START && word->role != BAL_LOG_END)
             continue;
         binding->time = find_usual(search, word->name);
         if (binding->time < 0)
             continue;
         binding->at_end = word->role == BAL_LOG_END;
-        binding->open = search->words == &bal_log_words_columns;
+        binding->open = search->words == &bal_log_names_columns;
         snprintf(binding->time_name, sizeof binding->time_name, "%s", word->name);
         return BAL_OK;
     }
-    return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a time; name one");
+    return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a time; name one: --time-field NAME");
 }
 
 static enum bal_code bind_time(const struct search *search, const char *given,
@@ -255,22 +276,23 @@ static enum bal_code bind_time(const struct search *search, const char *given,
     if (!given)
         return bind_usual_time(search, binding, err);
     struct bal_log_span name = span_of(given);
-    const bool start = take_off(&name, ":start");
-    const bool end = !start && take_off(&name, ":end");
+    const bool start = strip_ending(&name, ":start");
+    const bool end = !start && strip_ending(&name, ":end");
     const enum bal_code code = find_named(search, &name, &binding->time, err);
     binding->at_end = end || (!start && is_at_end(search, name));
     snprintf(binding->time_name, sizeof binding->time_name, "%.*s", (int)name.length, name.text);
     return code;
 }
 
-/* Where the end is told besides the start, it tells how long the request took. */
+/* If the log has the end as well as the start, they give how long the request took. */
 static enum bal_code bind_until(const struct search *search, struct bal_log_binding *binding,
                                 struct bal_error *err) {
     if (!binding->at_end && binding->whole.field < 0)
         binding->until = find_role(search, BAL_LOG_END, NULL);
     if (binding->service.field >= 0 || binding->until >= 0)
         return BAL_OK;
-    return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a service time; name one");
+    return bal_fail(err, BAL_E_UNKNOWN,
+                    "no field of the log looks like a service time; name one: --service-field NAME");
 }
 
 /* The class, by a field or by the path; and the path, if it is asked for. */
@@ -287,9 +309,11 @@ static enum bal_code bind_class(const struct search *search, const struct bal_lo
     binding->path = find_role(search, BAL_LOG_PATH, NULL);
     if (binding->path >= 0)
         return BAL_OK;
-    return bal_fail(err, BAL_E_UNKNOWN,
-                    "no field of the log looks like the path of a request; name the one that"
-                    " tells the class");
+    return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like the path of a request%s",
+                    options->high_pattern && !options->high_field
+                        ? "; say which one tells the class: --high-field NAME"
+                    : options->kinds ? ", by which --group tells requests apart; leave that out"
+                                     : ", by which --path chooses requests; leave that out");
 }
 
 static enum bal_code bind_server(const struct search *search, const char *given,
@@ -311,6 +335,7 @@ static enum bal_code bind_server(const struct search *search, const char *given,
 
 static enum bal_code bind_outcome(const struct search *search, const struct bal_log_options *options,
                                   struct bal_log_binding *binding, struct bal_error *err) {
+    binding->slots = find_role(search, BAL_LOG_SLOTS, NULL);
     binding->status = find_role(search, BAL_LOG_STATUS, NULL);
     binding->statuses = find_role(search, BAL_LOG_STATUSES, NULL);
     binding->state = find_role(search, BAL_LOG_STATE, NULL);
@@ -323,7 +348,7 @@ static enum bal_code bind_outcome(const struct search *search, const struct bal_
     return BAL_OK;
 }
 
-static void describe(const struct search *search, struct bal_log_binding *binding) {
+static void describe_binding(const struct search *search, struct bal_log_binding *binding) {
     const char *sign = search->words->sign;
     const struct bal_log_length *service = &binding->service, *whole = &binding->whole;
     if (service->field < 0)
@@ -369,9 +394,9 @@ enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_o
     const struct search search = {format, sample, format->kind->words(format, sample)};
     enum bal_code code = bind_all(&search, options, binding, err);
     if (!code)
-        code = bal_log_judge(format, search.words, sample, binding, err);
+        code = bal_log_infer_units(format, search.words, sample, binding, err);
     if (!code)
-        describe(&search, binding);
+        describe_binding(&search, binding);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* Which fields of a format say what a job needs. */
+/* Decides which fields of a format give arrival, service time, class and server of a job. */
 #ifndef LOG_BIND_H
 #define LOG_BIND_H
 
@@ -11,35 +11,36 @@ struct bal_log_length {
     int field; /* -1: there is none */
     struct bal_log_scale scale;
     enum bal_log_shape shape;
-    bool said; /* its unit is the user's word */
+    bool said; /* its unit was given by the user */
     char name[BAL_LOG_NAME];
 };
 
 /* Which fields of a format are used, and how. A field that is not there is -1. */
 struct bal_log_binding {
     int time;                      /* always there */
-    bool at_end;                   /* it is that of the end of the request */
-    bool open;                     /* which of both is open: the order of the lines tells */
-    int until;                     /* the end, where that is told besides */
-    struct bal_log_length service; /* without it, what lies between time and until */
+    bool at_end;                   /* it is the time of the end of the request */
+    bool open;                     /* start or end is open: the order of the lines decides */
+    int until;                     /* the end, where the log has it as well */
+    struct bal_log_length service; /* without it, `until` minus `time` */
     struct bal_log_length whole;   /* the whole request: subtracted when the time is that of its end */
     struct bal_log_length ahead[BAL_LOG_AHEADS]; /* from the arrival until it is handed to the server */
     bool less_ahead;                             /* the service time has these in it: they are subtracted */
     int path;                                    /* the path of the request is in this one */
-    int high;             /* the class is told by this one, where it is not told by the path */
-    int server;           /* who served it; -1 also where nobody asks */
+    int high;                                    /* the class is in this one, where it is not in the path */
+    int server;                                  /* the server; -1 also where it is not needed */
+    int slots;                                   /* how many requests it works on at once */
     int status, statuses; /* that was sent to the client, and that each server answered with */
     int state;            /* how the request ended: the letters of HAProxy, or */
     bool state_flags;     /* a list of reasons as Envoy writes it */
-    bool all;             /* somebody takes records: all that is told is read, not only what makes a job */
+    bool all;             /* records are wanted: all fields are read, not only those that make a job */
     enum bal_log_covers covers;
     char time_name[BAL_LOG_NAME];
     char service_text[BAL_LOG_NAME], time_text[BAL_LOG_NAME]; /* for people */
     char server_text[BAL_LOG_NAME];                           /* "" when there is none */
 };
 
-/* Finds the fields that the options name, or the usual ones, and settles from the numbers what their names
- * leave open. */
+/* Finds the fields that the options name, or the usual ones. What their names leave open is inferred from the
+ * numbers. */
 enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_options *options,
                            const struct bal_log_sample *sample, struct bal_log_binding *binding,
                            struct bal_error *err);

@@ -1,3 +1,4 @@
+/* Parses the dates and times of logs. */
 #include "log/clock.h"
 
 #include "log/decimal.h"

@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-/* The last date that was read, and the last time where it was told in whole seconds: in a log the next one is
- * most often the same. Begins as all zero bytes. */
+/* A cache of the last date that was read, and of the last time in whole seconds: in a log the next one is
+ * usually the same. Begins as all zero bytes. */
 struct bal_log_clock {
     char date[12];
     size_t length;
@@ -25,7 +25,7 @@ struct bal_log_clock {
 };
 
 #define BAL_LOG_SECOND INT64_C(1000000000)
-/* Times are before this, in the year 2255, and not before 1970. */
+/* Times must be earlier than this, in the year 2255, and not earlier than 1970. */
 #define BAL_LOG_TIME_END (INT64_C(9000000000) * BAL_LOG_SECOND)
 
 /* Nanoseconds since 1970-01-01 00:00 UTC; decimals: how many the seconds have, 0 to 9. Returns whether it is

@@ -1,3 +1,4 @@
+/* Splits a text without column names into words, quoted texts and labelled values. */
 #include "log/columns.h"
 
 static bool is_digit(char c) {
@@ -37,6 +38,14 @@ static size_t label_length(const char *at, const char *end) {
     return length > 0 && at + length < end && at[length] == '=' ? length + 1 : 0;
 }
 
+/* Does a text in quotes or brackets begin here? [::1]:80 is a word. */
+static bool is_opened(const char *at, const char *end) {
+    if (at == end || *at != '[')
+        return at < end && *at == '"';
+    const char *stop = memchr(at, ']', (size_t)(end - at));
+    return !stop || stop + 1 == end || stop[1] != ':';
+}
+
 /* The next column; *at moves behind it. False when it does not end. */
 static bool read_column(const char **at, const char *end, struct bal_log_style *style,
                         struct bal_log_span *value) {
@@ -44,7 +53,7 @@ static bool read_column(const char **at, const char *end, struct bal_log_style *
     const size_t label = label_length(*at, end);
     memcpy(style->label, *at, label);
     const char *start = *at + label, *stop;
-    if (start < end && (*start == '"' || *start == '[')) {
+    if (is_opened(start, end)) {
         style->open = *start;
         style->close = *start == '"' ? '"' : ']';
         start++;

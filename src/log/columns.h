@@ -1,4 +1,4 @@
-/* Columns without names: words, texts in quotes or brackets, perhaps each with a label. */
+/* Columns without names: words, or texts in quotes or brackets, with or without a label. */
 #ifndef LOG_COLUMNS_H
 #define LOG_COLUMNS_H
 
@@ -17,7 +17,8 @@ struct bal_log_layout {
     struct bal_log_style style[BAL_LOG_COLUMNS];
 };
 
-/* The columns of a text, and their values; false when they are too many, or do not end. */
+/* The columns of a text, and their values; false if there are too many, or if a quote or bracket is not
+ * closed. */
 bool bal_log_columns_read(struct bal_log_span text, struct bal_log_layout *layout,
                           struct bal_log_span *values);
 bool bal_log_layout_same(const struct bal_log_layout *a, const struct bal_log_layout *b);

@@ -1,3 +1,4 @@
+/* Parses numbers and lengths of time into whole nanoseconds, with integers only. */
 #include "log/decimal.h"
 
 #include <assert.h>
@@ -29,8 +30,8 @@ static bool is_digit(char c) {
     return (unsigned char)(c - '0') < 10;
 }
 
-/* Takes one more digit, while there is room for it; returns whether there was. */
-static bool take(struct bal_log_decimal *decimal, char c) {
+/* Adds a digit if it fits; returns whether it did. */
+static bool add_digit(struct bal_log_decimal *decimal, char c) {
     if (decimal->digits >= power_of_ten[18])
         return false;
     decimal->digits = 10 * decimal->digits + (uint64_t)(c - '0');
@@ -56,13 +57,13 @@ const char *bal_log_decimal_read(const char *text, const char *end, char point,
     *decimal = (struct bal_log_decimal){0};
     const char *at = text;
     for (; at < end && is_digit(*at); at++)
-        if (!take(decimal, *at))
+        if (!add_digit(decimal, *at))
             decimal->exponent++;
     bool any = at > text;
     if (at < end && *at == point) {
         const char *before = at++;
         for (; at < end && is_digit(*at); at++)
-            if (take(decimal, *at))
+            if (add_digit(decimal, *at))
                 decimal->exponent--;
         any |= at > before + 1;
     }
@@ -113,12 +114,10 @@ static const char *skip_blanks(const char *text, const char *end) {
     return text;
 }
 
-/* What the last digit of a number stands for. */
-static int64_t step_of(const char *text, const char *end, char point, int power, int64_t factor) {
-    const char *before = memchr(text, point, (size_t)(end - text));
-    for (const char *at = before ? before + 1 : end; at < end && is_digit(*at); at++)
-        power--;
-    return power > 0 ? (int64_t)power_of_ten[power] * factor : 1;
+/* The unit of the last digit of a number: at least a nanosecond, and at most some days. */
+static int64_t step_of(const struct bal_log_decimal *decimal, int power, int64_t factor) {
+    const int last = decimal->exponent + power;
+    return last <= 0 ? 1 : (int64_t)power_of_ten[last < 14 ? last : 14] * factor;
 }
 
 /* One number with its unit, added to *sum. Returns where it ends, NULL when it is none. */
@@ -137,10 +136,8 @@ static const char *add_number(const char *text, const char *end, struct bal_log_
     if (!bal_log_decimal_scale(&decimal, power, &value) || __builtin_mul_overflow(value, factor, &value) ||
         __builtin_add_overflow(*sum, value, sum) || *sum >= VALUE_MOST)
         return NULL;
-    if (*sum == 0) { /* nobody asks otherwise */
-        const int64_t own = step_of(text, at, point, power, factor);
-        *step = *step && *step < own ? *step : own;
-    }
+    const int64_t own = step_of(&decimal, power, factor);
+    *step = *step && *step < own ? *step : own;
     return *has_unit ? after : at;
 }
 
@@ -164,9 +161,9 @@ static inline bool read_plain(struct bal_log_span span, struct bal_log_scale sca
     const ptrdiff_t decimals = point ? end - point - 1 : 0;
     if (decimals > scale.unit || (point && span.length == 1))
         return false;
-    const int64_t last = (int64_t)power_of_ten[scale.unit - decimals]; /* what the last digit stands for */
+    const int64_t last = (int64_t)power_of_ten[scale.unit - decimals]; /* the unit of the last digit */
     *nanoseconds = (int64_t)digits * last;
-    *step = digits == 0 ? last : 0;
+    *step = last;
     return true;
 }
 
@@ -174,14 +171,14 @@ static inline bool read_plain(struct bal_log_span span, struct bal_log_scale sca
 static __attribute__((noinline)) bool read_sum(struct bal_log_span span, struct bal_log_scale scale,
                                                int64_t *nanoseconds, int64_t *step) {
     const char *end = span.text + span.length;
-    int64_t sum = 0, last = 0;
+    int64_t sum = 0, finest = 0;
     bool any = false;
     for (const char *at = skip_blanks(span.text, end);;) {
         bool has_unit = false;
         if (at < end && *at == '-' && (at + 1 == end || !(is_digit(at[1]) || at[1] == '.'))) {
             at++;
         } else {
-            if (!(at = add_number(at, end, scale, &sum, &last, &has_unit)))
+            if (!(at = add_number(at, end, scale, &sum, &finest, &has_unit)))
                 return false;
             any = true;
         }
@@ -194,7 +191,7 @@ static __attribute__((noinline)) bool read_sum(struct bal_log_span span, struct 
             return false;
     }
     *nanoseconds = sum;
-    *step = last;
+    *step = finest;
     return any;
 }
 

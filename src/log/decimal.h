@@ -1,5 +1,5 @@
-/* Numbers of logs, in whole nanoseconds. All is done with integers: what a log says is taken as it stands,
- * whatever the number of its digits, and is the same on every machine. */
+/* Numbers of logs, in whole nanoseconds. All arithmetic is in integers: a number keeps all its digits, and
+ * the result is the same on every machine. */
 #ifndef LOG_DECIMAL_H
 #define LOG_DECIMAL_H
 
@@ -24,17 +24,16 @@ struct bal_log_scale {
 };
 
 /* Reads digits, a fraction behind the point and an exponent ("12", "0.5", ".5", "5e-05") from text up to end.
- * Returns where they end, or NULL when there is no number; a sign is none. */
+ * Returns where they end, or NULL when there is no number. Signs are not allowed. */
 const char *bal_log_decimal_read(const char *text, const char *end, char point,
                                  struct bal_log_decimal *decimal);
 
 /* The decimal times 10^power, to the nearest whole number; false when that is 2^62 or more. */
 bool bal_log_decimal_scale(const struct bal_log_decimal *decimal, int power, int64_t *value);
 
-/* A length of time: a number in the given unit or with one of its own ("12ms", "0.5s", "1m2.5s"). Of a list
- * of tries, "-" standing for one without an answer, it is the sum. False when there is no such time, as for
- * "-", "" and "-1". *step is what the last digit of a time 0 stands for, of the finest if there are several.
- */
+/* A length of time: a number in the given unit or with one of its own ("12ms", "0.5s", "1m2.5s"). For a list
+ * of tries it is the sum; "-" is a try without an answer. False when there is no such time, as for "-", ""
+ * and "-1". *step is the unit of the last digit, the finest one if there are several. */
 bool bal_log_duration_read(struct bal_log_span span, struct bal_log_scale scale, int64_t *nanoseconds,
                            int64_t *step);
 

@@ -2,14 +2,14 @@
  * if that is more than half. */
 #include "log/detect.h"
 
-#include "log/known.h"
+#include "log/formats.h"
 
-/* A request without a service time is in the format too: it says "-" or -1, or nothing. */
+/* A request without a service time is in the format too: it has "-" or -1 there, or nothing. */
 static bool is_in_format(enum bal_log_reason reason, const struct bal_log_entry *entry) {
     const struct bal_log_span service = entry->service_text;
     if (reason == BAL_LOG_NO_SERVICE)
         return service.length == 0 || service.text[0] == '-';
-    return reason == BAL_LOG_ZERO || reason == BAL_LOG_REASON_COUNT;
+    return reason == BAL_LOG_ZERO || reason == BAL_LOG_OK;
 }
 
 /* How many lines of the sample are in the format; none if not one of them has a service time. */
@@ -75,7 +75,7 @@ struct attempt {
     struct bal_error err;
 };
 
-static void try_one(const struct bal_log_known *known, const struct bal_log_options *options,
+static void try_one(const struct bal_log_format_entry *known, const struct bal_log_options *options,
                     const struct bal_log_sample *sample, bool only, struct attempt *attempt) {
     *attempt = (struct attempt){0};
     attempt->code = known->make(known, sample, options->service, &attempt->format, &attempt->err);
@@ -118,21 +118,21 @@ static enum bal_code fail_format(const char *path, const struct bal_log_options 
 
 static size_t count_named(const char *name) {
     size_t count = 0;
-    for (size_t i = 0; i < bal_log_known_count; i++)
-        count += strcmp(bal_log_known[i].name, name) == 0;
+    for (size_t i = 0; i < bal_log_format_count; i++)
+        count += strcmp(bal_log_formats[i].name, name) == 0;
     return count;
 }
 
 /* Tries the formats of a name, or all; a name with one format needs no lines to be sure. */
-static enum bal_code choose(const char *path, const struct bal_log_options *options, const char *name,
-                            const struct bal_log_sample *sample, struct attempt *best,
-                            struct bal_error *err) {
+static enum bal_code choose_format(const char *path, const struct bal_log_options *options, const char *name,
+                                   const struct bal_log_sample *sample, struct attempt *best,
+                                   struct bal_error *err) {
     struct bal_error first = {0}; /* why the first that reads the lines has not the fields that are asked for
                                    */
     const bool only = name && count_named(name) == 1;
     bool found = false;
-    for (size_t i = 0; i < bal_log_known_count; i++) {
-        const struct bal_log_known *known = &bal_log_known[i];
+    for (size_t i = 0; i < bal_log_format_count; i++) {
+        const struct bal_log_format_entry *known = &bal_log_formats[i];
         if (name ? strcmp(known->name, name) != 0 : known->named)
             continue;
         struct attempt attempt;
@@ -174,7 +174,7 @@ enum bal_code bal_log_detect(const char *path, const struct bal_log_options *opt
     }
     struct attempt best = {0};
     const enum bal_code code =
-        choose(path, options, strcmp(wanted, "auto") == 0 ? NULL : wanted, sample, &best, err);
+        choose_format(path, options, strcmp(wanted, "auto") == 0 ? NULL : wanted, sample, &best, err);
     *format = best.format;
     *binding = best.binding;
     return code;

@@ -1,4 +1,4 @@
-/* Which format a log has. */
+/* Detects the format of a log. */
 #ifndef LOG_DETECT_H
 #define LOG_DETECT_H
 

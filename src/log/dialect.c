@@ -1,3 +1,4 @@
+/* Parses log format definitions as written in the configuration of nginx, Apache, squid and Envoy. */
 #include "log/dialect.h"
 
 #include <ctype.h>
@@ -7,7 +8,7 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Behind the $: name or {name}. */
+/* After the $: name or {name}. */
 static const char *read_variable(const char *at, struct bal_log_span *name) {
     const bool braces = *at == '{';
     at += braces;
@@ -88,19 +89,19 @@ static const char *read_operator(const char *at, struct bal_log_span *name) {
 }
 
 static const struct bal_log_dialect dialects[] = {
-    {"nginx", &bal_log_words_nginx, '$', read_variable},
-    {"apache", &bal_log_words_apache, '%', read_directive},
-    {"varnish", &bal_log_words_varnish, '%', read_directive},
-    {"lighttpd", &bal_log_words_lighttpd, '%', read_directive},
-    {"tomcat", &bal_log_words_tomcat, '%', read_directive},
-    {"squid", &bal_log_words_squid, '%', read_squid},
-    {"envoy", &bal_log_words_envoy, '%', read_operator},
-    {"directives", &bal_log_words_percent, '%', read_directive}, /* of Apache or one of those that follow it
+    {"nginx", &bal_log_names_nginx, '$', read_variable},
+    {"apache", &bal_log_names_apache, '%', read_directive},
+    {"varnish", &bal_log_names_varnish, '%', read_directive},
+    {"lighttpd", &bal_log_names_lighttpd, '%', read_directive},
+    {"tomcat", &bal_log_names_tomcat, '%', read_directive},
+    {"squid", &bal_log_names_squid, '%', read_squid},
+    {"envoy", &bal_log_names_envoy, '%', read_operator},
+    {"directives", &bal_log_names_percent, '%', read_directive}, /* of Apache or one of those that follow it
                                                                   */
-    {"columns", &bal_log_words_columns, '$', read_field},
-    {"alb", &bal_log_words_alb, '$', read_field},
-    {"elb", &bal_log_words_elb, '$', read_field},
-    {"traefik", &bal_log_words_traefik, '$', read_field},
+    {"columns", &bal_log_names_columns, '$', read_field},
+    {"alb", &bal_log_names_alb, '$', read_field},
+    {"elb", &bal_log_names_elb, '$', read_field},
+    {"traefik", &bal_log_names_traefik, '$', read_field},
 };
 
 const struct bal_log_dialect *bal_log_dialect_named(const char *name) {
@@ -117,7 +118,7 @@ static const char *skip_blanks(const char *at) {
 }
 
 /* What follows a word, NULL when the text does not begin with it. */
-static const char *behind(const char *text, const char *word) {
+static const char *skip_prefix(const char *text, const char *word) {
     const size_t length = strlen(word);
     if (strncmp(text, word, length) != 0)
         return NULL;
@@ -146,7 +147,7 @@ static void join_quoted(const char *at, char *to) {
 }
 
 /* The first text in quotes: LogFormat "text" nickname. Without quotes, the first word. */
-static void take_quoted(const char *at, char *to) {
+static void copy_quoted_text(const char *at, char *to) {
     at = skip_blanks(at);
     if (*at == '"' || *at == '\'') {
         copy_quoted(at + 1, *at, &to);
@@ -158,7 +159,7 @@ static void take_quoted(const char *at, char *to) {
 }
 
 /* The second word and all behind it: logformat name text */
-static void take_behind_name(const char *at, char *to) {
+static void copy_after_name(const char *at, char *to) {
     at = skip_blanks(at);
     while (*at && !isspace((unsigned char)*at))
         at++;
@@ -166,7 +167,7 @@ static void take_behind_name(const char *at, char *to) {
 }
 
 /* pattern="text" inside of an element of XML. */
-static void take_attribute(const char *at, char *to) {
+static void strip_attribute(const char *at, char *to) {
     static const struct {
         const char *entity;
         char c;
@@ -175,7 +176,7 @@ static void take_attribute(const char *at, char *to) {
     at += *at == quote;
     while (*at && *at != quote) {
         size_t i = 0;
-        while (i < sizeof entities / sizeof *entities && !behind(at, entities[i].entity))
+        while (i < sizeof entities / sizeof *entities && !skip_prefix(at, entities[i].entity))
             i++;
         const bool found = i < sizeof entities / sizeof *entities;
         *to++ = found ? entities[i].c : *at;
@@ -185,39 +186,39 @@ static void take_attribute(const char *at, char *to) {
 }
 
 /* Takes a whole directive apart; the name of its language, NULL when it is none. */
-static const char *take_directive(const char *given, char *to) {
+static const char *strip_directive(const char *given, char *to) {
     const char *at;
-    if ((at = behind(given, "log_format"))) {
+    if ((at = skip_prefix(given, "log_format"))) {
         join_quoted(at, to);
         return "nginx";
     }
-    if ((at = behind(given, "LogFormat"))) {
-        take_quoted(at, to);
+    if ((at = skip_prefix(given, "LogFormat"))) {
+        copy_quoted_text(at, to);
         return "apache";
     }
-    if ((at = behind(given, "accesslog.format"))) {
+    if ((at = skip_prefix(given, "accesslog.format"))) {
         at = skip_blanks(at);
-        take_quoted(at + (*at == '='), to);
+        copy_quoted_text(at + (*at == '='), to);
         return "lighttpd";
     }
-    if ((at = behind(given, "logformat"))) {
-        take_behind_name(at, to);
+    if ((at = skip_prefix(given, "logformat"))) {
+        copy_after_name(at, to);
         return "squid";
     }
-    if ((at = behind(given, "varnishncsa"))) {
+    if ((at = skip_prefix(given, "varnishncsa"))) {
         const char *option = strstr(at, "-F");
-        take_quoted(option ? option + 2 : at, to);
+        copy_quoted_text(option ? option + 2 : at, to);
         return "varnish";
     }
-    if ((at = strstr(given, "pattern=")) && (at == given || behind(given, "<Valve"))) {
-        take_attribute(at + strlen("pattern="), to);
+    if ((at = strstr(given, "pattern=")) && (at == given || skip_prefix(given, "<Valve"))) {
+        strip_attribute(at + strlen("pattern="), to);
         return "tomcat";
     }
     return NULL;
 }
 
 /* "apache:text" */
-static const char *take_prefix(const char *given, char *to) {
+static const char *strip_prefix(const char *given, char *to) {
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         const size_t length = strlen(dialects[i].name);
         if (strncmp(given, dialects[i].name, length) == 0 && given[length] == ':') {
@@ -253,9 +254,9 @@ static bool has_code(const char *text) {
     return false;
 }
 
-/* Whose a text without any hint is. %>s is written by Apache and lighttpd, for both of which %D is the same.
- */
-static const char *guess(const char *text) {
+/* The language of a text without any hint. %>s is written by Apache and lighttpd, for both of which %D is the
+ * same. */
+static const char *guess_dialect(const char *text) {
     if (has_variable(text))
         return "nginx";
     if (has_operator(text))
@@ -265,7 +266,7 @@ static const char *guess(const char *text) {
     return strstr(text, "%>s") ? "apache" : "directives";
 }
 
-/* Envoy is told to end a line. */
+/* In Envoy's configuration the newline is part of the format. */
 static void drop_newline(char *text) {
     size_t length = strlen(text);
     while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == ' '))
@@ -280,12 +281,12 @@ const struct bal_log_dialect *bal_log_dialect_of(const char *given, char **text)
     *text = malloc(strlen(given) + 1);
     if (!*text)
         return NULL;
-    const char *name = take_directive(given, *text);
+    const char *name = strip_directive(given, *text);
     if (!name)
-        name = take_prefix(given, *text);
+        name = strip_prefix(given, *text);
     if (!name) {
         strcpy(*text, given);
-        name = guess(given);
+        name = guess_dialect(given);
     }
     drop_newline(*text);
     return bal_log_dialect_named(name);

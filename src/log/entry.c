@@ -1,9 +1,10 @@
+/* Turns the fields of one log line into a job, or gives the reason why there is none. */
 #include "log/entry.h"
 
 #include "log/decimal.h"
-#include "log/visit.h"
+#include "log/upstream_tries.h"
 
-/* A time 0 that is told in steps of more than 10 ms says nothing. */
+/* A time of 0 at a resolution coarser than 10 ms is no information. */
 static const int64_t ZERO_STEP_MOST = 10000000;
 
 /* Of "GET /a/b?c HTTP/1.1" or "https://host/a/b?c": /a/b. */
@@ -26,14 +27,14 @@ static struct bal_log_span text_of(const struct bal_log_span *fields, int field)
     return field >= 0 ? fields[field] : (struct bal_log_span){0};
 }
 
-/* A length of time; -1 when it is not said. */
+/* A length of time; -1 when the log does not have it. */
 static int64_t read_length(const struct bal_log_span *fields, const struct bal_log_length *length) {
     int64_t value, step;
     const struct bal_log_span text = text_of(fields, length->field);
     return text.text && bal_log_duration_read(text, length->scale, &value, &step) ? value : -1;
 }
 
-/* All that lies between the arrival and the server; -1 when a part of it is not said. */
+/* The time between the arrival and the server; -1 when the log lacks a part of it. */
 static int64_t read_ahead(const struct bal_log_span *fields, const struct bal_log_binding *binding) {
     int64_t sum = binding->ahead[0].field >= 0 ? 0 : -1;
     for (int i = 0; i < BAL_LOG_AHEADS && binding->ahead[i].field >= 0; i++) {
@@ -46,7 +47,7 @@ static int64_t read_ahead(const struct bal_log_span *fields, const struct bal_lo
 }
 
 /* A server that has not answered when the client or the proxy gave up was occupied until then. */
-static bool take_rest(struct bal_log_entry *entry) {
+static bool use_whole_time(struct bal_log_entry *entry) {
     entry->unanswered =
         bal_log_names_server(entry->server) && entry->whole > 0 && entry->ahead < entry->whole;
     entry->service = entry->whole - (entry->ahead > 0 ? entry->ahead : 0);
@@ -64,41 +65,41 @@ static int64_t step_of_clock(int decimals) {
     return step_of_unit(BAL_LOG_S - decimals);
 }
 
-/* The service time as it is told, and what the last digit of a 0 stands for; false when it is not told. */
-static bool read_told(const struct bal_log_binding *binding, struct bal_log_entry *entry, int64_t *step) {
+/* The service time as logged, and the unit of its last digit; false when the log does not have it. */
+static bool read_logged(const struct bal_log_binding *binding, struct bal_log_entry *entry) {
     if (binding->service.field < 0) { /* from the start to the end */
         entry->service = entry->whole;
-        *step = step_of_clock(entry->decimals);
+        entry->step = step_of_clock(entry->decimals);
         return entry->whole >= 0;
     }
     if (!entry->service_text.text ||
-        !bal_log_duration_read(entry->service_text, binding->service.scale, &entry->told, step))
+        !bal_log_duration_read(entry->service_text, binding->service.scale, &entry->logged_ns, &entry->step))
         return false;
-    entry->service = entry->told;
+    entry->service = entry->logged_ns;
     if (binding->service.field == binding->whole.field)
         entry->whole = entry->service;
     if (!binding->less_ahead)
         return true;
     entry->service -= entry->ahead < entry->service ? entry->ahead : entry->service;
-    *step = step_of_unit(binding->service.scale.unit);
+    entry->step = step_of_unit(binding->service.scale.unit);
     return entry->ahead >= 0; /* else it did not get to a server */
 }
 
 static enum bal_log_reason read_service(const struct bal_log_binding *binding, struct bal_log_entry *entry) {
-    int64_t step = 0;
     entry->unanswered = entry->zero = false;
-    entry->told = -1;
-    if (!read_told(binding, entry, &step))
-        return take_rest(entry) ? BAL_LOG_REASON_COUNT : BAL_LOG_NO_SERVICE;
+    entry->logged_ns = -1;
+    entry->step = 0;
+    if (!read_logged(binding, entry))
+        return use_whole_time(entry) ? BAL_LOG_OK : BAL_LOG_NO_SERVICE;
     entry->zero = entry->service == 0;
-    if (entry->zero && step > ZERO_STEP_MOST)
+    if (entry->zero && entry->step > ZERO_STEP_MOST)
         return BAL_LOG_ZERO;
     if (entry->zero) /* what is rounded to 0 lies between 0 and half a step */
-        entry->service = step >= 4 ? step / 4 : 1;
-    return BAL_LOG_REASON_COUNT;
+        entry->service = entry->step >= 4 ? entry->step / 4 : 1;
+    return BAL_LOG_OK;
 }
 
-/* How long the whole request took: as it is told, or from the start to the end; -1 when neither is there. */
+/* How long the whole request took: as logged, or from the start to the end; -1 when neither is there. */
 static int64_t read_whole(const struct bal_log_span *fields, const struct bal_log_binding *binding,
                           struct bal_log_clock *clock, const struct bal_log_entry *entry) {
     if (binding->until < 0) {
@@ -127,11 +128,12 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
     entry->whole = read_whole(fields, binding, clock, entry);
     entry->ahead = read_ahead(fields, binding);
     entry->server = text_of(fields, binding->server);
+    entry->slots = text_of(fields, binding->slots);
     entry->status = text_of(fields, binding->status);
     entry->statuses = text_of(fields, binding->statuses);
     entry->state = text_of(fields, binding->state);
     const enum bal_log_reason reason = read_service(binding, entry);
-    if (reason != BAL_LOG_REASON_COUNT)
+    if (reason != BAL_LOG_OK)
         return reason;
     entry->guessed = binding->at_end && entry->whole < 0;
     entry->before = !binding->at_end ? 0 : entry->guessed ? entry->service : entry->whole;
@@ -139,5 +141,5 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
     if (entry->path.text)
         entry->path = cut_path(entry->path);
     entry->class = binding->high >= 0 ? fields[binding->high] : entry->path;
-    return BAL_LOG_REASON_COUNT;
+    return BAL_LOG_OK;
 }

@@ -1,3 +1,4 @@
+/* Selects jobs by time, path and status. */
 #include "log/filter.h"
 
 #include "log/clock.h"
@@ -9,7 +10,7 @@
 enum { STATUS_MOST = 1000 };
 
 struct bal_log_filter {
-    int64_t from, to; /* the first nanosecond, and the first that is no more */
+    int64_t from, to; /* the first nanosecond that is selected, and the first one after the range */
     struct bal_log_match *path;
     bool by_status;
     bool status[STATUS_MOST];

@@ -1,4 +1,4 @@
-/* Which of the jobs are wanted: a part of the time, some paths, some statuses. */
+/* Selects jobs by time, path and status. */
 #ifndef LOG_FILTER_H
 #define LOG_FILTER_H
 
@@ -11,7 +11,7 @@ enum bal_code bal_log_filter_new(const struct bal_log_options *options, struct b
                                  struct bal_error *err);
 void bal_log_filter_free(struct bal_log_filter *filter); /* NULL is allowed */
 
-/* Is the job that arrived then one of those? An error when the pattern takes too long to tell. */
+/* Is a job with this arrival time selected? An error when matching the pattern takes too long. */
 enum bal_code bal_log_filter_try(const struct bal_log_filter *filter, const struct bal_log_entry *entry,
                                  int64_t arrival, bool *keeps, struct bal_error *err);
 

@@ -3,7 +3,7 @@
 #define LOG_FORMAT_H
 
 #include "ballast/log.h"
-#include "log/words.h"
+#include "log/field_names.h"
 
 enum {
     BAL_LOG_FIELDS = 64,   /* of a line, at most */
@@ -17,7 +17,7 @@ enum {
 #define BAL_LOG_APACHE_COMMON "%h %l %u %t \"%r\" %>s %b"
 #define BAL_LOG_APACHE_COMBINED BAL_LOG_APACHE_COMMON " \"%{Referer}i\" \"%{User-Agent}i\""
 
-/* The same where nothing is known of who has written them. */
+/* The same if the program that wrote them is unknown. */
 #define BAL_LOG_COLUMNS_COMMON                                                                               \
     "$remote_addr $ident $remote_user [$time_local] \"$request\" $status $body_bytes_sent"
 #define BAL_LOG_COLUMNS_COMBINED BAL_LOG_COLUMNS_COMMON " \"$http_referer\" \"$http_user_agent\""
@@ -25,7 +25,8 @@ enum {
 /* The names of formats that are known, "auto, combined, apache, ...". */
 const char *bal_log_format_names(void);
 
-/* The first lines of a file that are neither blank nor comments, and what comments before them say. */
+/* The first lines of a file that are neither blank nor comments, and what the comments in front of them
+ * contain. */
 struct bal_log_sample {
     struct bal_log_span line[BAL_LOG_SAMPLE];
     size_t count;
@@ -36,9 +37,9 @@ struct bal_log_sample {
 struct bal_log_format {
     const struct bal_log_kind *kind;
     void *state;
-    char name[BAL_LOG_NAME];    /* for people */
+    char name[BAL_LOG_FORMAT];  /* for people */
     char service[BAL_LOG_NAME]; /* the field of the service time, where the format was found by it; or "" */
-    char server[BAL_LOG_NAME];  /* a field that may tell who served, though it cannot be known; or "" */
+    char server[BAL_LOG_NAME];  /* a field that may name the server, though this is not certain; or "" */
 };
 
 struct bal_log_kind {
@@ -46,11 +47,12 @@ struct bal_log_kind {
      * themselves, one line of the sample must have it, or, to be a usual one, more than half of them. */
     int (*find)(struct bal_log_format *format, struct bal_log_span name, const struct bal_log_sample *sample,
                 bool usual);
-    /* Sets fields[i] for each i that find has answered; false when the line is not in the format. What they
-     * point to is gone with the next call. */
+    /* Sets fields[i] for each i that find has answered; false when the line is not in the format. They are
+     * valid until the next call. */
     bool (*split)(const struct bal_log_format *format, struct bal_log_span line, struct bal_log_span *fields);
-    /* Whose names these are. */
-    const struct bal_log_words *(*words)(struct bal_log_format *format, const struct bal_log_sample *sample);
+    /* The program that these names belong to. */
+    const struct bal_log_field_names *(*words)(struct bal_log_format *format,
+                                               const struct bal_log_sample *sample);
     /* Name i, or one without text when there are no more. */
     struct bal_log_span (*name)(const struct bal_log_format *format, const struct bal_log_sample *sample,
                                 size_t i);
@@ -63,7 +65,8 @@ enum bal_code bal_log_pattern_new(const char *given, struct bal_log_format *form
 enum bal_log_haproxy { BAL_LOG_HAPROXY_HTTP, BAL_LOG_HAPROXY_TCP, BAL_LOG_HAPROXY_CLF };
 enum bal_code bal_log_haproxy_new(enum bal_log_haproxy log, struct bal_log_format *format,
                                   struct bal_error *err);
-/* headed: before the object there is something else, with tabs, that begins with the time; field "head". */
+/* headed: in front of the object there is other text, separated by tabs, that begins with the time; field
+ * "head". */
 enum bal_code bal_log_json_new(bool headed, struct bal_log_format *format, struct bal_error *err);
 enum bal_code bal_log_w3c_new(const struct bal_log_sample *sample, struct bal_log_format *format,
                               struct bal_error *err);

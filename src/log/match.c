@@ -24,7 +24,7 @@ struct bal_log_match {
     pcre2_jit_stack *stack;
 };
 
-static enum bal_code compile(struct bal_log_match *match, struct bal_error *err) {
+static enum bal_code compile_regex(struct bal_log_match *match, struct bal_error *err) {
     int number;
     size_t at;
     /* Bytes, not characters: a log may have any. */
@@ -39,7 +39,7 @@ static enum bal_code compile(struct bal_log_match *match, struct bal_error *err)
                     match->pattern, at, text);
 }
 
-static enum bal_code prepare(struct bal_log_match *match, struct bal_error *err) {
+static enum bal_code prepare_match(struct bal_log_match *match, struct bal_error *err) {
     match->data = pcre2_match_data_create(1, NULL);
     match->context = pcre2_match_context_create(NULL);
     match->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MOST, NULL);
@@ -59,9 +59,9 @@ enum bal_code bal_log_match_new(const char *pattern, struct bal_log_match **matc
     if (!m)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a pattern");
     m->pattern = pattern;
-    enum bal_code code = compile(m, err);
+    enum bal_code code = compile_regex(m, err);
     if (!code)
-        code = prepare(m, err);
+        code = prepare_match(m, err);
     if (code)
         bal_log_match_free(m);
     else

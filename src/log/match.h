@@ -11,8 +11,7 @@ struct bal_log_match;
 enum bal_code bal_log_match_new(const char *pattern, struct bal_log_match **match, struct bal_error *err);
 void bal_log_match_free(struct bal_log_match *match); /* NULL is allowed */
 
-/* Does the text match? An error when that takes more than 10^7 steps, a second at most, or more than 64 MiB
- * to tell. */
+/* Does the text match? An error if it takes more than 10^7 steps, a second at most, or more than 64 MiB. */
 enum bal_code bal_log_match_try(const struct bal_log_match *match, struct bal_log_span text, bool *matches,
                                 struct bal_error *err);
 

@@ -1,9 +1,9 @@
 /* One pass over the jobs for the evidence, and one that writes what was recovered. */
 #include "ballast/recover.h"
 
-#include "log/evidence.h"
-#include "log/light.h"
-#include "log/sharing.h"
+#include "log/low_load.h"
+#include "log/processor_sharing.h"
+#include "log/slot_inference.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +14,13 @@
 #define COARSE 0.5       /* seconds: times in larger steps are drawn within them */
 #define TOLERANCE 2 /* of what times are uncertain by: jobs that leave closer may do so in either order */
 #define STEP_LEAST 0.001 /* seconds: clocks of proxies are seldom finer, whatever their digits say */
+/* Steps by which a job may seem to come before the one whose place it takes has left: each of the two moments
+ * is a sum of up to three times that are cut to their digits. Clocks that are set on the way add to it, so
+ * that it is never below so many seconds, unless sizes are as short; nor above half of the mean size. */
+#define OVERLAP_STEPS 3
+#define OVERLAP_LEAST 1e-4
+#define OVERLAP_SMALL 0.05
+#define OVERLAP_MOST 0.5
 
 const char *bal_times_text(enum bal_times times) {
     static const char *const texts[] = {[BAL_TIMES_SERVICE] = "service alone",
@@ -38,7 +45,7 @@ static bool is_given_up(const struct bal_log_record *record, unsigned i) {
     return i + 1 < record->tries || record->aborted || status == 499 || status == 502 || status == 504;
 }
 
-unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_VISITS]) {
+unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_job jobs[BAL_LOG_TRIES]) {
     struct bal_trace_job job = record->job;
     job.left_out = !record->wanted;
     job.aborted = record->aborted;
@@ -48,11 +55,11 @@ unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_
     unsigned count = 0;
     job.ahead = record->ahead > 0 ? record->ahead : 0;
     job.time += job.ahead;
-    for (unsigned i = 0; i < record->tries && i < BAL_LOG_VISITS; i++) {
-        const struct bal_log_visit *visit = &record->visit[i];
+    for (unsigned i = 0; i < record->tries && i < BAL_LOG_TRIES; i++) {
+        const struct bal_log_try *visit = &record->visit[i];
         if (record->tries > 1)
             job.size = visit->took;
-        if (job.size <= 0) /* not told, or refused at once */
+        if (job.size <= 0) /* not logged, or refused at once */
             continue;
         job.server = visit->server + 1;
         job.aborted = is_given_up(record, i);
@@ -64,7 +71,7 @@ unsigned bal_recover_jobs(const struct bal_log_record *record, struct bal_trace_
 }
 
 enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record, struct bal_error *err) {
-    struct bal_trace_job jobs[BAL_LOG_VISITS];
+    struct bal_trace_job jobs[BAL_LOG_TRIES];
     const unsigned count = bal_recover_jobs(record, jobs);
     enum bal_code code = BAL_OK;
     for (unsigned i = 0; i < count && !code; i++)
@@ -72,9 +79,9 @@ enum bal_code bal_recover_take(void *trace, const struct bal_log_record *record,
     return code;
 }
 
-/* When a server was first and last seen. */
+/* When a server was first and last seen, and when the latest job came to it. */
 struct sighting {
-    int64_t first, last;
+    int64_t first, last, latest;
 };
 
 struct recoverer {
@@ -85,7 +92,8 @@ struct recoverer {
     struct bal_error *err;
     uint32_t servers; /* the largest number of one */
     int64_t tolerance;
-    struct bal_station *station; /* by the number of the server */
+    int64_t overlap;                   /* by which times that are cut to their digits may seem to overlap */
+    struct bal_departures *departures; /* by the number of the server */
     struct sighting *sighting;
     struct bal_evidence *evidence;
     double unit;                 /* seconds: the mean size as logged */
@@ -132,7 +140,7 @@ static enum bal_code make_trace(struct recoverer *r) {
     return bal_trace_new(NULL, &r->made, r->err);
 }
 
-static enum bal_code add(struct recoverer *r, const struct bal_trace_job *job, int64_t size) {
+static enum bal_code add_job(struct recoverer *r, const struct bal_trace_job *job, int64_t size) {
     r->work += (double)size / NANOSECONDS;
     if (job->left_out)
         return BAL_OK;
@@ -156,7 +164,7 @@ static enum bal_code finish_trace(struct recoverer *r) {
 
 /* ---- who is there ---- */
 
-static enum bal_code look_at(struct recoverer *r, const struct bal_trace_job *job) {
+static enum bal_code count_job(struct recoverer *r, const struct bal_trace_job *job) {
     struct bal_recovery *recovery = r->recovery;
     if (job->left_out)
         return BAL_OK;
@@ -168,9 +176,9 @@ static enum bal_code look_at(struct recoverer *r, const struct bal_trace_job *jo
 }
 
 /* The first pass: visit looks at each job, whatever else it does. */
-static enum bal_code look_at_all(struct recoverer *r,
-                                 enum bal_code (*visit)(struct recoverer *r,
-                                                        const struct bal_trace_job *job)) {
+static enum bal_code count_all_jobs(struct recoverer *r,
+                                    enum bal_code (*visit)(struct recoverer *r,
+                                                           const struct bal_trace_job *job)) {
     struct bal_recovery *recovery = r->recovery;
     const enum bal_code code = for_each(r, visit);
     if (code)
@@ -218,44 +226,53 @@ static enum bal_code count_servers(struct recoverer *r) {
 
 /* ---- servers that take jobs in order ---- */
 
-/* A job that was given up says nothing of how long it would have taken, nor does it overtake by leaving. */
-static enum bal_code collect(struct recoverer *r, const struct bal_trace_job *job) {
-    look_at(r, job);
+/* Of two that came within what the digits leave open, the first may stand second, and if it is as short as
+ * that it seems to leave before the other although it had gone when that came. */
+static bool is_blurred(const struct recoverer *r, const struct bal_trace_job *job) {
+    const struct sighting *sighting = &r->sighting[job->server];
+    return job->size <= r->overlap && sighting->latest > job->time - r->overlap;
+}
+
+/* A job that was given up does not show how long it would have taken, nor does it overtake by leaving. */
+static enum bal_code collect_evidence(struct recoverer *r, const struct bal_trace_job *job) {
+    count_job(r, job);
     if (job->server == 0)
         return BAL_OK;
-    struct bal_station *station = &r->station[job->server];
+    struct bal_departures *departures = &r->departures[job->server];
     struct sighting *sighting = &r->sighting[job->server];
     const int64_t leaves = job->time + job->size;
     sighting->first = job->time < sighting->first ? job->time : sighting->first;
     sighting->last = leaves > sighting->last ? leaves : sighting->last;
-    bal_station_forget(station, job->time);
-    if (!job->aborted)
-        bal_evidence_add(r->evidence, bal_strata_of(r->seen, r->info->jobs), station, job->time, leaves,
+    bal_departures_forget(departures, job->time + r->overlap);
+    const bool blurred = is_blurred(r, job);
+    sighting->latest = job->time;
+    if (!job->aborted && !blurred)
+        bal_evidence_add(r->evidence, bal_strata_of(r->seen, r->info->jobs), departures, job->time, leaves,
                          r->tolerance);
-    return bal_station_add(station, leaves) ? BAL_OK : no_memory(r);
+    return bal_departures_add(departures, leaves) ? BAL_OK : no_memory(r);
 }
 
-static void empty_stations(struct recoverer *r) {
+static void clear_departures(struct recoverer *r) {
     for (uint32_t server = 0; server <= r->servers; server++)
-        bal_station_fini(&r->station[server]);
+        bal_departures_fini(&r->departures[server]);
 }
 
-/* S = D - max(A, k-th latest D of those before it). */
+/* S = D - max(A, k-th latest D of those that arrived earlier). */
 static enum bal_code serve_in_order(struct recoverer *r, const struct bal_trace_job *job) {
     if (job->server == 0)
-        return add(r, job, job->size);
-    struct bal_station *station = &r->station[job->server];
-    bal_station_forget(station, job->time);
-    const bool waits = bal_station_count(station) >= r->recovery->slots;
-    const int64_t begins = waits ? bal_station_last(station, r->recovery->slots) : job->time;
+        return add_job(r, job, job->size);
+    struct bal_departures *departures = &r->departures[job->server];
+    bal_departures_forget(departures, job->time);
+    const bool waits = bal_departures_count(departures) >= r->recovery->slots;
+    const int64_t begins = waits ? bal_departures_last(departures, r->recovery->slots) : job->time;
     const int64_t leaves = job->time + job->size;
     if (job->aborted && begins >= leaves) { /* it never had a slot */
         r->recovery->abandoned++;
         return BAL_OK;
     }
-    if (!bal_station_add(station, leaves))
+    if (!bal_departures_add(departures, leaves))
         return no_memory(r);
-    return add(r, job, leaves > begins ? leaves - begins : 0);
+    return add_job(r, job, leaves > begins ? leaves - begins : 0);
 }
 
 /* ---- servers that share their time ---- */
@@ -288,16 +305,16 @@ static enum bal_code compare_cores(void *context, const struct bal_trace_job *jo
     return BAL_OK;
 }
 
-static enum bal_code take_share(void *context, const struct bal_trace_job *job, uint32_t found,
-                                const double *work, struct bal_error *err) {
+static enum bal_code add_shared_job(void *context, const struct bal_trace_job *job, uint32_t found,
+                                    const double *work, struct bal_error *err) {
     (void)found, (void)err;
-    return add(context, job, (int64_t)llrint(work[0]));
+    return add_job(context, job, (int64_t)llrint(work[0]));
 }
 
-static enum bal_code share_out(struct recoverer *r, const uint32_t *numbers, unsigned count,
-                               enum bal_code (*take)(void *context, const struct bal_trace_job *job,
-                                                     uint32_t found, const double *work,
-                                                     struct bal_error *err)) {
+static enum bal_code run_sharing(struct recoverer *r, const uint32_t *numbers, unsigned count,
+                                 enum bal_code (*take)(void *context, const struct bal_trace_job *job,
+                                                       uint32_t found, const double *work,
+                                                       struct bal_error *err)) {
     struct bal_sharing *sharing;
     struct bal_trace_cursor *cursor = NULL;
     enum bal_code code = bal_sharing_new(numbers, count, r->servers, take, r, &sharing, r->err);
@@ -311,7 +328,7 @@ static enum bal_code share_out(struct recoverer *r, const uint32_t *numbers, uns
         if (job.server > 0)
             code = bal_sharing_add(sharing, &job, r->err);
         else if (r->made)
-            code = add(r, &job, job.size);
+            code = add_job(r, &job, job.size);
         if (!code && r->options->stop && *r->options->stop)
             code = bal_fail(r->err, BAL_E_STOPPED, "stopped before the end");
     }
@@ -329,7 +346,7 @@ static enum bal_code choose_cores(struct recoverer *r, uint32_t *slots) {
     r->strata = calloc(BAL_SHARING_MOST, sizeof *r->strata);
     if (!r->strata)
         return no_memory(r);
-    const enum bal_code code = share_out(r, cores, BAL_SHARING_MOST, compare_cores);
+    const enum bal_code code = run_sharing(r, cores, BAL_SHARING_MOST, compare_cores);
     double nearest = INFINITY;
     *slots = 1;
     for (unsigned c = 0; c < BAL_SHARING_MOST && !code; c++) {
@@ -352,31 +369,42 @@ static enum bal_code recover_shared(struct recoverer *r) {
     uint32_t slots = r->options->slots;
     if (slots == 0)
         code = choose_cores(r, &slots);
+    recovery->slots_open = false;
     recovery->slots = recovery->slots_low = recovery->slots_high = slots;
     recovery->overtaking = NAN;
     if (!code)
         code = make_trace(r);
     if (!code)
-        code = share_out(r, &slots, 1, take_share);
+        code = run_sharing(r, &slots, 1, add_shared_job);
     return code;
 }
 
 /* ---- with names of servers ---- */
 
-static uint32_t within(uint32_t slots) {
+static uint32_t clamp_slots(uint32_t slots) {
     return slots < BAL_EVIDENCE_MOST ? slots : BAL_EVIDENCE_MOST;
 }
 
-static bool judge(struct recoverer *r) {
-    const struct bal_evidence_slots judged = bal_evidence_judge(r->evidence, r->options->step > COARSE);
+/* A limit that the log states is used unless its times disprove it: several proxies may keep to a limit each,
+ * and send more together. */
+static bool is_logged_slots_usable(const struct recoverer *r, const struct bal_evidence_slots *judged) {
+    return r->options->slots == 0 && r->options->told_slots > 0 && r->options->told_slots >= judged->least;
+}
+
+static bool infer_slots(struct recoverer *r) {
+    const struct bal_evidence_slots judged = bal_evidence_infer_slots(r->evidence, r->options->step > COARSE);
     struct bal_recovery *recovery = r->recovery;
-    recovery->slots = r->options->slots ? r->options->slots : judged.slots;
+    recovery->slots_told = is_logged_slots_usable(r, &judged);
+    recovery->slots = r->options->slots      ? r->options->slots
+                      : recovery->slots_told ? r->options->told_slots
+                                             : judged.slots;
+    recovery->slots_open = !r->options->slots && !recovery->slots_told && judged.low != judged.high;
     recovery->slots_low = judged.low;
     recovery->slots_high = judged.high;
     recovery->low_mean = bal_evidence_mean(r->evidence, judged.low);
     recovery->high_mean = bal_evidence_mean(r->evidence, judged.high > 0 ? judged.high : BAL_EVIDENCE_MOST);
-    recovery->overtaking = bal_evidence_overtaking(r->evidence, within(recovery->slots));
-    recovery->dependence = bal_evidence_dependence(r->evidence, within(recovery->slots));
+    recovery->overtaking = bal_evidence_overtaking(r->evidence, clamp_slots(recovery->slots));
+    recovery->dependence = bal_evidence_dependence(r->evidence, clamp_slots(recovery->slots));
     return judged.shared;
 }
 
@@ -388,36 +416,46 @@ static void set_loads(struct recoverer *r) {
     recovery->share = (struct bal_estimate){1 - r->work / r->info->work, NAN};
 }
 
-static enum bal_code allocate(struct recoverer *r) {
+static enum bal_code allocate_servers(struct recoverer *r) {
     const size_t room = (size_t)r->servers + 1;
-    r->station = calloc(room, sizeof *r->station);
+    r->departures = calloc(room, sizeof *r->departures);
     r->sighting = malloc(room * sizeof *r->sighting);
     r->evidence = calloc(1, sizeof *r->evidence);
-    if (!r->station || !r->sighting || !r->evidence)
+    if (!r->departures || !r->sighting || !r->evidence)
         return no_memory(r);
     for (size_t i = 0; i < room; i++)
-        r->sighting[i] = (struct sighting){INT64_MAX, INT64_MIN};
+        r->sighting[i] = (struct sighting){INT64_MAX, INT64_MIN, INT64_MIN / 2};
     return BAL_OK;
 }
 
 /* Jobs drawn into their second in the order of lines: between two of one server lie those of all others, and
  * the gap errs by the square root of their number. */
-static double uncertainty(const struct recoverer *r) {
+static double time_uncertainty(const struct recoverer *r) {
     const double gap = r->info->span / (double)r->info->jobs;
     return r->options->step > COARSE ? sqrt(r->servers) * gap : fmax(r->options->step, STEP_LEAST);
 }
 
+/* Times in whole seconds are drawn within them: then the digits do not show what overlaps. */
+static double overlap_of(const struct recoverer *r) {
+    if (r->options->step > COARSE)
+        return 0;
+    const double digits = OVERLAP_STEPS * fmax(r->options->step, r->options->length_step);
+    const double clock = fmin(OVERLAP_LEAST, OVERLAP_SMALL * r->unit);
+    return fmin(fmax(digits, clock), OVERLAP_MOST * r->unit);
+}
+
 static enum bal_code recover_named(struct recoverer *r) {
-    r->tolerance = (int64_t)(TOLERANCE * uncertainty(r) * NANOSECONDS);
-    enum bal_code code = allocate(r);
+    r->tolerance = (int64_t)(TOLERANCE * time_uncertainty(r) * NANOSECONDS);
+    r->overlap = (int64_t)(overlap_of(r) * NANOSECONDS);
+    enum bal_code code = allocate_servers(r);
     if (!code)
-        code = look_at_all(r, collect);
+        code = count_all_jobs(r, collect_evidence);
     if (!code)
         code = count_servers(r);
     if (code)
         return code;
-    const bool shared = judge(r);
-    empty_stations(r);
+    const bool shared = infer_slots(r);
+    clear_departures(r);
     if (shared) {
         code = recover_shared(r);
     } else {
@@ -435,58 +473,58 @@ static enum bal_code recover_named(struct recoverer *r) {
 
 /* ---- without them ---- */
 
-struct lightly {
+struct low_load_pass {
     struct recoverer base; /* first: the visits of jobs take it */
-    struct bal_light *light;
+    struct bal_low_load *low_load;
 };
 
-static enum bal_code add_lightly(struct recoverer *r, const struct bal_trace_job *job) {
-    look_at(r, job);
-    return bal_light_add(((struct lightly *)r)->light, job, r->err);
+static enum bal_code add_low_load(struct recoverer *r, const struct bal_trace_job *job) {
+    count_job(r, job);
+    return bal_low_load_add(((struct low_load_pass *)r)->low_load, job, r->err);
 }
 
-static enum bal_code serve_lightly(struct recoverer *r, const struct bal_trace_job *job) {
+static enum bal_code serve_low_load(struct recoverer *r, const struct bal_trace_job *job) {
     int64_t size;
-    const enum bal_code code = bal_light_size(((struct lightly *)r)->light, job, &size, r->err);
-    return code ? code : add(r, job, size);
+    const enum bal_code code = bal_low_load_size(((struct low_load_pass *)r)->low_load, job, &size, r->err);
+    return code ? code : add_job(r, job, size);
 }
 
-static enum bal_code recover_lightly(struct recoverer *r) {
-    struct lightly lightly = {.base = *r};
+static enum bal_code recover_low_load(struct recoverer *r) {
+    struct low_load_pass low_load_pass = {.base = *r};
     struct bal_recovery *recovery = r->recovery;
-    enum bal_code code = bal_light_new(r->info, &lightly.light, r->err);
+    enum bal_code code = bal_low_load_new(r->info, &low_load_pass.low_load, r->err);
     if (!code)
-        code = look_at_all(&lightly.base, add_lightly);
+        code = count_all_jobs(&low_load_pass.base, add_low_load);
     if (!code)
-        code = bal_light_judge(lightly.light, recovery, r->err);
+        code = bal_low_load_estimate(low_load_pass.low_load, recovery, r->err);
     if (!code && recovery->times == BAL_TIMES_LIGHT && !r->options->keep) {
-        code = make_trace(&lightly.base);
+        code = make_trace(&low_load_pass.base);
         if (!code)
-            code = for_each(&lightly.base, serve_lightly);
+            code = for_each(&low_load_pass.base, serve_low_load);
         if (!code)
-            code = finish_trace(&lightly.base);
-        r->made = lightly.base.made;
+            code = finish_trace(&low_load_pass.base);
+        r->made = low_load_pass.base.made;
     }
-    bal_light_free(lightly.light);
+    bal_low_load_free(low_load_pass.low_load);
     return code;
 }
 
 /* ---- all of it ---- */
 
-static enum bal_code copy(struct recoverer *r, const struct bal_trace_job *job) {
-    return add(r, job, job->size);
+static enum bal_code copy_job(struct recoverer *r, const struct bal_trace_job *job) {
+    return add_job(r, job, job->size);
 }
 
 /* Sizes stay; but jobs arrive when they came to the proxy, not to the server. */
-static enum bal_code make_logged(struct recoverer *r) {
+static enum bal_code make_logged_trace(struct recoverer *r) {
     enum bal_code code = make_trace(r);
     if (!code)
-        code = for_each(r, copy);
+        code = for_each(r, copy_job);
     return code ? code : finish_trace(r);
 }
 
 /* As logged, where that is wanted. */
-static void keep_logged(struct recoverer *r) {
+static void keep_logged_times(struct recoverer *r) {
     struct bal_recovery *recovery = r->recovery;
     if (recovery->share.mean > SHARE_LEAST && recovery->times != BAL_TIMES_UNKNOWN)
         recovery->times = BAL_TIMES_WAITING;
@@ -518,18 +556,20 @@ enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recov
     enum bal_code code = r.sizes ? BAL_OK : no_memory(&r);
     const bool named = (double)(info->jobs - info->unserved) >= NAMED_LEAST * (double)info->jobs;
     if (!code)
-        code = options->service ? look_at_all(&r, look_at) : named ? recover_named(&r) : recover_lightly(&r);
+        code = options->service ? count_all_jobs(&r, count_job)
+               : named          ? recover_named(&r)
+                                : recover_low_load(&r);
     if (!code && options->keep && !options->service)
-        keep_logged(&r);
+        keep_logged_times(&r);
     if (!code && !r.made && info->moved > 0)
-        code = make_logged(&r);
+        code = make_logged_trace(&r);
     if (code) {
         bal_trace_free(r.made);
         r.made = NULL;
     }
-    for (uint32_t server = 0; r.station && server <= r.servers; server++)
-        bal_station_fini(&r.station[server]);
-    free(r.station);
+    for (uint32_t server = 0; r.departures && server <= r.servers; server++)
+        bal_departures_fini(&r.departures[server]);
+    free(r.departures);
     free(r.sighting);
     free(r.evidence);
     free(r.sizes);

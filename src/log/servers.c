@@ -43,27 +43,27 @@ const char *bal_log_servers_name(const struct bal_log_servers *servers, uint32_t
     return servers->name[number].text;
 }
 
-static uint64_t mix(uint64_t value) { /* the end of MurmurHash3 */
+static uint64_t mix_bits(uint64_t value) { /* the end of MurmurHash3 */
     value = (value ^ value >> 33) * UINT64_C(0xff51afd7ed558ccd);
     value = (value ^ value >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
     return value ^ value >> 33;
 }
 
 /* Eight bytes at a time; where a part of eight is left, the last ones, which overlap those before them. */
-static size_t hash(struct bal_log_span name) {
+static size_t hash_name(struct bal_log_span name) {
     uint64_t value = name.length, word;
     const char *at = name.text, *end = at + name.length;
     if (name.length < sizeof word) {
         while (at < end)
             value = value << 8 ^ (unsigned char)*at++;
-        return (size_t)mix(value);
+        return (size_t)mix_bits(value);
     }
     for (; end - at > (ptrdiff_t)sizeof word; at += sizeof word) {
         memcpy(&word, at, sizeof word);
-        value = mix(value ^ word);
+        value = mix_bits(value ^ word);
     }
     memcpy(&word, end - sizeof word, sizeof word);
-    return (size_t)mix(value ^ word);
+    return (size_t)mix_bits(value ^ word);
 }
 
 static bool is_same(struct bal_log_span a, struct bal_log_span b) {
@@ -71,7 +71,7 @@ static bool is_same(struct bal_log_span a, struct bal_log_span b) {
 }
 
 static uint32_t *find_slot(const struct bal_log_servers *servers, struct bal_log_span name) {
-    size_t at = hash(name) & (servers->slots - 1);
+    size_t at = hash_name(name) & (servers->slots - 1);
     while (servers->slot[at] && !is_same(name, servers->name[servers->slot[at] - 1]))
         at = (at + 1) & (servers->slots - 1);
     return &servers->slot[at];

@@ -5,8 +5,8 @@
 #include "ballast/log.h"
 #include "log/span.h"
 
-/* The number of a name, which is added when it is new. An error when there are too many, as there are when
- * the field is none of servers. */
+/* The number of a name, which is added when it is new. An error when there are too many, which happens when
+ * the field does not name servers. */
 enum bal_code bal_log_servers_number(struct bal_log_servers *servers, struct bal_log_span name,
                                      uint32_t *number, struct bal_error *err);
 

@@ -1,6 +1,7 @@
+/* Reads the lines of a file or a pipe, decompressed where necessary, in bounded memory. */
 #include "log/source.h"
 
-#include "log/unpack.h"
+#include "log/decompress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ struct bal_log_source {
     uint64_t size, taken, bytes;
 
     const char *packed; /* the way in which it is compressed; NULL: it is not */
-    struct bal_log_unpacker *unpacker;
+    struct bal_log_decompressor *unpacker;
     struct bal_log_buffers left; /* of what is read */
     unsigned char *input;
 
@@ -73,13 +74,13 @@ static enum bal_code fail_unpack(const struct bal_log_source *source, enum bal_l
                     source->path, (unsigned long long)(source->taken - source->left.in_left));
 }
 
-static enum bal_code unpack(struct bal_log_source *source, void *into, size_t size, size_t *got,
-                            struct bal_error *err) {
+static enum bal_code decompress(struct bal_log_source *source, void *into, size_t size, size_t *got,
+                                struct bal_error *err) {
     struct bal_log_buffers *left = &source->left;
     left->out = into;
     left->out_left = size;
     for (;;) {
-        const enum bal_log_unpacked result = bal_log_unpack(source->unpacker, left);
+        const enum bal_log_unpacked result = bal_log_decompress(source->unpacker, left);
         if (result != BAL_LOG_UNPACKED)
             return fail_unpack(source, result, err);
         if (left->out_left == 0)
@@ -88,7 +89,7 @@ static enum bal_code unpack(struct bal_log_source *source, void *into, size_t si
         const enum bal_code code = read_raw(source, source->input, CHUNK, &count, err);
         if (code)
             return code;
-        source->truncated = count == 0 && bal_log_unpacker_busy(source->unpacker);
+        source->truncated = count == 0 && bal_log_decompressor_busy(source->unpacker);
         if (count == 0)
             break;
         left->in = source->input;
@@ -99,15 +100,15 @@ static enum bal_code unpack(struct bal_log_source *source, void *into, size_t si
 }
 
 /* Moves what is left to the front and reads more behind it. */
-static enum bal_code fill(struct bal_log_source *source, struct bal_error *err) {
+static enum bal_code fill_buffer(struct bal_log_source *source, struct bal_error *err) {
     memmove(source->buffer, source->buffer + source->start, source->end - source->start);
     source->searched -= source->start;
     source->end -= source->start;
     source->start = 0;
     size_t got;
     char *into = source->buffer + source->end;
-    const enum bal_code code =
-        source->packed ? unpack(source, into, CHUNK, &got, err) : read_raw(source, into, CHUNK, &got, err);
+    const enum bal_code code = source->packed ? decompress(source, into, CHUNK, &got, err)
+                                              : read_raw(source, into, CHUNK, &got, err);
     if (code)
         return code;
     source->end += got;
@@ -117,8 +118,8 @@ static enum bal_code fill(struct bal_log_source *source, struct bal_error *err) 
 }
 
 /* Files that cannot be read as they are begin with these bytes. */
-static enum bal_code refuse_others(const struct bal_log_source *source, size_t length,
-                                   struct bal_error *err) {
+static enum bal_code reject_unreadable(const struct bal_log_source *source, size_t length,
+                                       struct bal_error *err) {
     static const struct {
         const char *bytes;
         size_t length;
@@ -135,19 +136,19 @@ static enum bal_code refuse_others(const struct bal_log_source *source, size_t l
     return BAL_OK;
 }
 
-/* The first bytes tell what the file is. */
-static enum bal_code begin(struct bal_log_source *source, struct bal_error *err) {
+/* The first bytes show how the file is compressed. */
+static enum bal_code detect_compression(struct bal_log_source *source, struct bal_error *err) {
     size_t got;
     enum bal_code code = read_raw(source, source->input, CHUNK, &got, err);
     if (!code)
-        code = refuse_others(source, got, err);
+        code = reject_unreadable(source, got, err);
     if (code)
         return code;
     source->packed = bal_log_packed_name(source->input, got);
     if (source->packed) {
-        code = bal_log_unpacker_new(source->packed, &source->unpacker, err);
+        code = bal_log_decompressor_new(source->packed, &source->unpacker, err);
         source->left = (struct bal_log_buffers){.in = source->input, .in_left = got};
-        code = code ? code : fill(source, err);
+        code = code ? code : fill_buffer(source, err);
     } else {
         memcpy(source->buffer, source->input, got);
         source->end = source->bytes = got;
@@ -191,7 +192,7 @@ static enum bal_code open_source(const char *path, bool grows, const volatile in
     if (!code && (!s->buffer || !s->input))
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory to read '%s'", path);
     if (!code)
-        code = begin(s, err);
+        code = detect_compression(s, err);
     if (!code && grows && s->packed)
         code = bal_fail(err, BAL_E_FORMAT, "'%s' is compressed (%s): it does not grow by lines", path,
                         s->packed);
@@ -210,7 +211,7 @@ enum bal_code bal_log_source_open(const char *path, const volatile int *stop, st
 void bal_log_source_close(struct bal_log_source *source) {
     if (!source)
         return;
-    bal_log_unpacker_free(source->unpacker);
+    bal_log_decompressor_free(source->unpacker);
     if (source->fd > STDERR_FILENO)
         close(source->fd);
     free(source->buffer);
@@ -218,8 +219,8 @@ void bal_log_source_close(struct bal_log_source *source) {
     free(source);
 }
 
-/* A line from start to end, without the CR that may stand before its newline. */
-static struct bal_log_span cut(const struct bal_log_source *source, size_t start, size_t end) {
+/* A line from start to end, without the CR that may precede its newline. */
+static struct bal_log_span make_line(const struct bal_log_source *source, size_t start, size_t end) {
     const char *text = source->buffer + start;
     size_t length = end - start;
     length -= length > 0 && text[length - 1] == '\r';
@@ -233,14 +234,14 @@ static size_t find_newline(const struct bal_log_source *source, size_t from) {
 }
 
 /* Drops what is left of a line that was too long. */
-static enum bal_code drop_rest(struct bal_log_source *source, struct bal_error *err) {
+static enum bal_code skip_long_line(struct bal_log_source *source, struct bal_error *err) {
     while (source->dropping) {
         const size_t newline = find_newline(source, source->start);
         source->dropping = newline == source->end;
         source->start = source->searched = newline + !source->dropping;
         if (!source->dropping || source->ended)
             break;
-        const enum bal_code code = fill(source, err);
+        const enum bal_code code = fill_buffer(source, err);
         if (code)
             return code;
     }
@@ -249,13 +250,13 @@ static enum bal_code drop_rest(struct bal_log_source *source, struct bal_error *
 }
 
 /* Sees to it that a whole line is in memory, unless the file is at its end or the line is too long. */
-static enum bal_code hold_line(struct bal_log_source *source, size_t *newline, struct bal_error *err) {
-    enum bal_code code = drop_rest(source, err);
+static enum bal_code load_line(struct bal_log_source *source, size_t *newline, struct bal_error *err) {
+    enum bal_code code = skip_long_line(source, err);
     *newline = source->end;
     while (!code && (*newline = find_newline(source, source->searched)) == source->end && !source->ended &&
            source->end - source->start <= BAL_LOG_LINE_MOST) {
         source->searched = source->end;
-        code = fill(source, err);
+        code = fill_buffer(source, err);
     }
     return code;
 }
@@ -263,14 +264,14 @@ static enum bal_code hold_line(struct bal_log_source *source, size_t *newline, s
 enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_span *line,
                                   enum bal_log_line *kind, struct bal_error *err) {
     size_t newline;
-    const enum bal_code code = hold_line(source, &newline, err);
+    const enum bal_code code = load_line(source, &newline, err);
     if (code)
         return code;
     const bool whole = newline < source->end;
     *kind = BAL_LOG_LINE_NONE;
     if (!whole && source->grows && newline - source->start <= BAL_LOG_LINE_MOST) /* its end is to come */
         return BAL_OK;
-    *line = cut(source, source->start, newline);
+    *line = make_line(source, source->start, newline);
     *kind = whole ? BAL_LOG_LINE_WHOLE : line->length > 0 ? BAL_LOG_LINE_LAST : BAL_LOG_LINE_NONE;
     if (newline - source->start > BAL_LOG_LINE_MOST) {
         *kind = BAL_LOG_LINE_LONG;
@@ -286,16 +287,16 @@ enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_
     size_t newline = 0;
     enum bal_code code = BAL_OK;
     if (source->grows && !source->ended && source->end - source->start <= BAL_LOG_LINE_MOST)
-        code = fill(source, err); /* besides what was there at an earlier look */
+        code = fill_buffer(source, err); /* in addition to what was there at the last check */
     if (!code)
-        code = hold_line(source, &newline, err);
+        code = load_line(source, &newline, err);
     for (size_t at = source->start; !code && at < source->end && *count < most; at = newline + 1) {
         newline = find_newline(source, at);
         const bool whole = newline < source->end;
         if ((!whole && (!source->ended || source->truncated || source->grows)) ||
             newline - at > BAL_LOG_LINE_MOST)
             break;
-        lines[(*count)++] = cut(source, at, newline);
+        lines[(*count)++] = make_line(source, at, newline);
     }
     return code;
 }
@@ -307,7 +308,7 @@ enum bal_code bal_log_source_follow(const char *path, const volatile int *stop,
     return open_source(path, true, stop, source, err);
 }
 
-static void forget(struct bal_log_source *source) {
+static void reset_buffer(struct bal_log_source *source) {
     source->start = source->searched = source->end = 0;
     source->ended = source->dropping = false;
 }
@@ -317,20 +318,20 @@ enum bal_code bal_log_source_skip(struct bal_log_source *source, uint64_t most, 
         return BAL_OK;
     if (lseek(source->fd, (off_t)(source->size - most), SEEK_SET) < 0)
         return fail_read(source, err);
-    forget(source);
+    reset_buffer(source);
     source->dropping = true; /* what it has come into the middle of */
     return BAL_OK;
 }
 
 bool bal_log_source_rest(struct bal_log_source *source, struct bal_log_span *line) {
-    *line = cut(source, source->start, source->end);
+    *line = make_line(source, source->start, source->end);
     const bool is_line = !source->dropping && line->length > 0;
-    forget(source);
+    reset_buffer(source);
     return is_line;
 }
 
-/* A file that is shorter than what was read of it has been cut, and begins anew. */
-static bool is_cut(const struct bal_log_source *source) {
+/* A file that is shorter than what was read of it has been cut, and is read from its beginning again. */
+static bool is_truncated(const struct bal_log_source *source) {
     struct stat status;
     const off_t at = lseek(source->fd, 0, SEEK_CUR);
     return fstat(source->fd, &status) == 0 && at > status.st_size;
@@ -347,14 +348,14 @@ static bool is_replaced(struct bal_log_source *source) {
     return other && before;
 }
 
-enum bal_log_growth bal_log_source_look(struct bal_log_source *source) {
+enum bal_log_growth bal_log_source_check(struct bal_log_source *source) {
     source->ended = false;
-    return is_cut(source) ? BAL_LOG_CUT : is_replaced(source) ? BAL_LOG_REPLACED : BAL_LOG_GROWS;
+    return is_truncated(source) ? BAL_LOG_CUT : is_replaced(source) ? BAL_LOG_REPLACED : BAL_LOG_GROWS;
 }
 
-enum bal_code bal_log_source_renew(struct bal_log_source *source, enum bal_log_growth growth,
-                                   struct bal_error *err) {
-    forget(source);
+enum bal_code bal_log_source_restart(struct bal_log_source *source, enum bal_log_growth growth,
+                                     struct bal_error *err) {
+    reset_buffer(source);
     if (growth == BAL_LOG_CUT)
         return lseek(source->fd, 0, SEEK_SET) < 0 ? fail_read(source, err) : BAL_OK;
     const int old = source->fd;

@@ -18,12 +18,13 @@ enum bal_log_line {
 
 enum { BAL_LOG_LINE_MOST = 1 << 20 }; /* bytes of a line */
 
-/* path "-" is standard input. A mark of UTF-8 at the beginning is skipped. stop: as for reading a log. */
+/* path "-" is standard input. A UTF-8 byte order mark at the beginning is skipped. stop: as for reading a
+ * log. */
 enum bal_code bal_log_source_open(const char *path, const volatile int *stop, struct bal_log_source **source,
                                   struct bal_error *err);
 void bal_log_source_close(struct bal_log_source *source); /* NULL is allowed */
 
-/* The next line without its end (LF or CR LF); it is gone with the next call. */
+/* The next line without its end (LF or CR LF); it is valid until the next call. */
 enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_span *line,
                                   enum bal_log_line *kind, struct bal_error *err);
 /* Up to so many of the lines to come, without taking them: as many as are in memory, at least one. When there
@@ -34,22 +35,22 @@ enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_
 
 /* ---- files that grow ---- */
 
-/* The same for a file behind whose end more may come: a line is there when its newline is, and at the end
- * there is none for now. */
+/* The same for a file that may grow: a line counts once its newline is there. At the end of the file there is
+ * no line for now. */
 enum bal_code bal_log_source_follow(const char *path, const volatile int *stop,
                                     struct bal_log_source **source, struct bal_error *err);
-/* Leaves out what stands more than so many bytes before the end, and the line that begins there. */
+/* Skips all but the last so many bytes, and the rest of the line in which they begin. */
 enum bal_code bal_log_source_skip(struct bal_log_source *source, uint64_t most, struct bal_error *err);
 
-/* Looks at the file again: from now on what has come is read. A file that was cut or replaced is as it was,
- * so that its rest can be read, until it is renewed. One that was replaced, as those that rotate logs do it,
- * is said to be when it is so at two looks. */
+/* Checks the file again: new data are read from now on. When it was cut or replaced, the source stays at the
+ * old contents until it is renewed, so that their rest can be read. A file that was replaced, as log rotation
+ * does, is reported only when two checks in a row find it so. */
 enum bal_log_growth { BAL_LOG_GROWS, BAL_LOG_CUT, BAL_LOG_REPLACED };
-enum bal_log_growth bal_log_source_look(struct bal_log_source *source);
-/* The last line, if there is one without its end; it is taken. */
+enum bal_log_growth bal_log_source_check(struct bal_log_source *source);
+/* Takes the last line, if there is one without a newline. */
 bool bal_log_source_rest(struct bal_log_source *source, struct bal_log_span *line);
-enum bal_code bal_log_source_renew(struct bal_log_source *source, enum bal_log_growth growth,
-                                   struct bal_error *err);
+enum bal_code bal_log_source_restart(struct bal_log_source *source, enum bal_log_growth growth,
+                                     struct bal_error *err);
 
 uint64_t bal_log_source_size(const struct bal_log_source *source);  /* of the file; 0 for a pipe */
 uint64_t bal_log_source_taken(const struct bal_log_source *source); /* bytes of the file read so far */

@@ -1,8 +1,9 @@
+/* Prints a piece of a line for people. */
 #include "log/span.h"
 
 #include "base/utf8.h"
 
-static void copy(char *to, const char *from, size_t length) {
+static void copy_printable(char *to, const char *from, size_t length) {
     for (size_t i = 0; i < length; i++)
         to[i] = from[i] ? from[i] : '?';
 }
@@ -11,15 +12,15 @@ void bal_log_show(struct bal_log_span span, char *to, size_t size) {
     static const char gap[] = " ... ";
     const size_t marks = sizeof gap - 1;
     if (span.length < size) {
-        copy(to, span.text, span.length);
+        copy_printable(to, span.text, span.length);
         to[span.length] = 0;
         bal_utf8_tame(to, "");
         return;
     }
     const size_t room = size - 1 - marks, tail = room / 2, head = room - tail;
-    copy(to, span.text, head);
+    copy_printable(to, span.text, head);
     memcpy(to + head, gap, marks);
-    copy(to + head + marks, span.text + span.length - tail, tail);
+    copy_printable(to + head + marks, span.text + span.length - tail, tail);
     to[size - 1] = 0;
     bal_utf8_tame(to, "");
 }

@@ -30,8 +30,8 @@ static inline struct bal_log_span bal_log_trim(struct bal_log_span span) {
     return span;
 }
 
-/* Writes it for people: made harmless (base/utf8.h), and " ... " in place of its
- * middle where it does not fit. size: at least 8. */
+/* Prints it for people: without control characters (base/utf8.h), and " ... " in place of its middle where it
+ * does not fit. size: at least 8. */
 void bal_log_show(struct bal_log_span span, char *to, size_t size);
 
 #endif

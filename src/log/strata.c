@@ -1,9 +1,10 @@
+/* Compares the means of two kinds of jobs block by block, with a jackknife standard error. */
 #include "log/strata.h"
 
 #include <math.h>
 
 enum {
-    BASE_LEAST = 30,    /* jobs of kind 0 in a block, for their mean to stand for it */
+    BASE_LEAST = 30,    /* jobs of kind 0 in a block that are enough for their mean to represent it */
     COMPARED_LEAST = 5, /* blocks */
 };
 

@@ -1,5 +1,5 @@
-/* The mean of one kind of jobs over that of another, compared block by block of a log: what changes over the
- * time of the log then cannot be taken for a difference of the kinds. */
+/* The mean of one kind of jobs over that of another, compared block by block of a log: so that changes over
+ * the time of the log are not mistaken for a difference between the kinds. */
 #ifndef LOG_STRATA_H
 #define LOG_STRATA_H
 

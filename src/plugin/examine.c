@@ -1,3 +1,4 @@
+/* Sets up the small fleet on which a policy is examined, with guard bytes around its memory. */
 #include "plugin/examine.h"
 
 #include "ballast/plugin.h"
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double work(struct bal_fleet *fleet, uint32_t server) {
+static double server_work(struct bal_fleet *fleet, uint32_t server) {
     return fleet->length[server];
 }
 
@@ -18,23 +19,23 @@ enum bal_code bal_examined_init(struct examined *x, const struct bal_policy_spec
                         x->size);
     unsigned char *block = malloc(x->size + 2 * EXAMINE_GUARD);
     x->state = block ? block + EXAMINE_GUARD : NULL;
-    x->open = malloc(bal_set_size(EXAMINE_SERVERS));
-    if (!x->state || !x->open) {
+    x->eligible = malloc(bal_set_size(EXAMINE_SERVERS));
+    if (!x->state || !x->eligible) {
         bal_examined_fini(x);
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to examine a policy");
     }
     memset(block, 0xa5, x->size + 2 * EXAMINE_GUARD);
-    bal_set_init(x->open, EXAMINE_SERVERS);
+    bal_set_init(x->eligible, EXAMINE_SERVERS);
     for (uint32_t server = 0; server < EXAMINE_SERVERS; server++) {
-        bal_set_insert(x->open, server);
+        bal_set_insert(x->eligible, server);
         x->weight[server] = 1;
     }
     x->fleet = (struct bal_fleet){.servers = EXAMINE_SERVERS,
                                   .length = x->length,
                                   .urgent = x->urgent,
                                   .shares = x->shares,
-                                  .work = work,
-                                  .open = x->open,
+                                  .work = server_work,
+                                  .eligible = x->eligible,
                                   .own = x->own,
                                   .weight = x->weight,
                                   .ask = x->ask,
@@ -46,9 +47,9 @@ enum bal_code bal_examined_init(struct examined *x, const struct bal_policy_spec
 
 void bal_examined_fini(struct examined *x) {
     free(x->state ? x->state - EXAMINE_GUARD : NULL);
-    free(x->open);
+    free(x->eligible);
     x->state = NULL;
-    x->open = NULL;
+    x->eligible = NULL;
 }
 
 bool bal_examined_is_guarded(const struct examined *x) {
@@ -59,7 +60,7 @@ bool bal_examined_is_guarded(const struct examined *x) {
 }
 
 enum bal_code bal_policy_examine(const struct bal_policy_spec *spec, struct bal_error *err) {
-    const struct bal_setting setting = {EXAMINE_SERVERS, 0.9};
+    const struct bal_policy_context setting = {EXAMINE_SERVERS, 0.9};
     enum bal_code code = bal_policy_check(spec, &setting, NULL, err);
     if (!code)
         code = bal_examine_storm(spec, err);

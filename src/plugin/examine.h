@@ -8,19 +8,19 @@ enum { EXAMINE_SERVERS = 12, EXAMINE_ROOM = 8, EXAMINE_GUARD = 64 };
 
 struct examined {
     const struct bal_policy_spec *spec;
-    struct bal_setting setting;
+    struct bal_policy_context setting;
     struct bal_fleet fleet;
     struct bal_rng rng;
-    unsigned char *state; /* EXAMINE_GUARD bytes before and behind it are not the policy's */
+    unsigned char *state; /* EXAMINE_GUARD bytes in front of it and after it do not belong to the policy */
     size_t size;
-    struct bal_set *open;
+    struct bal_set *eligible;
     uint32_t length[EXAMINE_SERVERS], urgent[EXAMINE_SERVERS], own[EXAMINE_SERVERS];
     double weight[EXAMINE_SERVERS];
     struct bal_share shares[EXAMINE_SERVERS];
     uint32_t ask[EXAMINE_ROOM];
 };
 
-/* All servers open and without jobs; the policy has been told nothing. */
+/* All servers are open and without jobs; no event has been passed to the policy yet. */
 enum bal_code bal_examined_init(struct examined *x, const struct bal_policy_spec *spec, uint64_t seed,
                                 struct bal_error *err);
 void bal_examined_fini(struct examined *x);

@@ -1,4 +1,5 @@
-/* Policies from files: found, checked for the version that they were built with, read like the others. */
+/* Policies from files: finds and loads them, checks the version that they were built for, and parses them
+ * like the others. */
 #include "ballast/plugin.h"
 
 #include "policy/parse.h"
@@ -34,7 +35,7 @@ static bool is_name(const char *text) {
     return is_plain_line(text) && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(text);
 }
 
-/* What a policy must have, for what it says it does; NULL: all is there. */
+/* The function that a policy lacks for what it declares; NULL: it has all. */
 static const char *missing_of(const struct bal_policy *policy) {
     if (!is_name(policy->name))
         return "its name is not made of small letters, digits and dashes";
@@ -42,7 +43,7 @@ static const char *missing_of(const struct bal_policy *policy) {
         return "summary, paper and cost must be one plain line each";
     if (!policy->route)
         return "it has no route";
-    if (!policy->size != !policy->init || !policy->size != !policy->sound)
+    if (!policy->size != !policy->init || !policy->size != !policy->is_consistent)
         return "size, init and sound must be there all three, or none of them";
     if (policy->wants && !policy->report)
         return "it wants reports and has no function for them";
@@ -58,7 +59,7 @@ static const char *missing_of(const struct bal_policy *policy) {
     return NULL;
 }
 
-static enum bal_code check(const char *path, const struct bal_plugin *plugin, struct bal_error *err) {
+static enum bal_code check_plugin(const char *path, const struct bal_plugin *plugin, struct bal_error *err) {
     if (plugin->contract != BAL_PLUGIN_CONTRACT)
         return bal_fail(err, BAL_E_MODEL,
                         "'%s' was built for contract %u of policies, and this is %d; build it again with the "
@@ -81,7 +82,7 @@ static enum bal_code check(const char *path, const struct bal_plugin *plugin, st
 }
 
 /* Two files may not have one name. */
-static enum bal_code add(const char *path, const struct bal_policy *policy, struct bal_error *err) {
+static enum bal_code add_loaded(const char *path, const struct bal_policy *policy, struct bal_error *err) {
     size_t i = 0;
     for (; i < MOST && loaded[i]; i++) {
         if (loaded[i] == policy)
@@ -96,7 +97,7 @@ static enum bal_code add(const char *path, const struct bal_policy *policy, stru
     return BAL_OK;
 }
 
-static enum bal_code load(const char *path, const struct bal_policy **policy, struct bal_error *err) {
+static enum bal_code load_plugin(const char *path, const struct bal_policy **policy, struct bal_error *err) {
     char there[PATH_MOST + 3];
     snprintf(there, sizeof there, "%s%s", strchr(path, '/') ? "" : "./", path); /* never along a search path
                                                                                  */
@@ -108,9 +109,9 @@ static enum bal_code load(const char *path, const struct bal_policy **policy, st
         return bal_fail(
             err, BAL_E_MODEL,
             "'%s' is no policy: it does not export bal_plugin; see BAL_PLUGIN in ballast/plugin.h", path);
-    enum bal_code code = check(path, plugin, err);
+    enum bal_code code = check_plugin(path, plugin, err);
     if (!code)
-        code = add(path, plugin->policy, err);
+        code = add_loaded(path, plugin->policy, err);
     *policy = plugin->policy;
     return code;
 }
@@ -122,7 +123,7 @@ enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, s
     char path[PATH_MOST + 1], named[1200];
     snprintf(path, sizeof path, "%.*s", (int)length, text);
     const struct bal_policy *policy = NULL;
-    const enum bal_code code = load(path, &policy, err);
+    const enum bal_code code = load_plugin(path, &policy, err);
     if (code)
         return code;
     if ((size_t)snprintf(named, sizeof named, "%s%s", policy->name, text + length) >= sizeof named)

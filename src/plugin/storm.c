@@ -1,5 +1,6 @@
-/* The storm: marks, reports and responses that are true, false, late, repeated and out of range, jobs of
- * every kind, clocks that step back. After each step the policy must have kept the contract. */
+/* The storm, a stress test of a policy: marks, reports and responses that are true, false, late, repeated and
+ * out of range, jobs of every kind, clocks that step back. After each step the policy must have kept the
+ * contract. */
 #include "plugin/examine.h"
 
 #include <math.h>
@@ -23,32 +24,32 @@ static struct bal_reply any_load(struct bal_rng *rng) {
     return (struct bal_reply){length, bal_rng_below(rng, 4), any_time(rng)};
 }
 
-static void mark(struct examined *x) {
+static void toggle_server(struct examined *x) {
     const uint32_t server = any_server(&x->rng);
     if (bal_rng_below(&x->rng, 5) < 3)
-        bal_set_insert(x->open, server);
+        bal_set_insert(x->eligible, server);
     else
-        bal_set_remove(x->open, server);
+        bal_set_remove(x->eligible, server);
     if (bal_rng_below(&x->rng, 300) == 0)
-        bal_set_init(x->open, N); /* nobody */
+        bal_set_init(x->eligible, N); /* no server */
 }
 
-static void report(struct examined *x) {
+static void send_report(struct examined *x) {
     const struct bal_reply load = any_load(&x->rng);
     bal_policy_report(x->spec, x->state, &x->fleet,
                       (enum bal_report)bal_rng_below(&x->rng, BAL_REPORT_LOAD + 2), any_server(&x->rng),
                       bal_rng_below(&x->rng, 10) ? &load : NULL);
 }
 
-static void tell(struct examined *x) {
-    const struct bal_present present = {(enum bal_standing)bal_rng_below(&x->rng, 4),
-                                        bal_rng_below(&x->rng, 3), any_load(&x->rng),
-                                        bal_rng_below(&x->rng, 4) == 0};
-    bal_policy_tell(x->spec, x->state, &x->fleet, any_server(&x->rng), &present);
+static void send_state(struct examined *x) {
+    const struct bal_server_state present = {(enum bal_server_status)bal_rng_below(&x->rng, 4),
+                                             bal_rng_below(&x->rng, 3), any_load(&x->rng),
+                                             bal_rng_below(&x->rng, 4) == 0};
+    bal_policy_sync_server(x->spec, x->state, &x->fleet, any_server(&x->rng), &present);
 }
 
 /* What servers have, and the time. */
-static void change(struct examined *x) {
+static void change_fleet(struct examined *x) {
     const uint32_t server = bal_rng_below(&x->rng, N);
     x->length[server] = bal_rng_below(&x->rng, 10) ? bal_rng_below(&x->rng, 5) : UINT32_MAX;
     x->urgent[server] = bal_rng_below(&x->rng, 4);
@@ -66,7 +67,7 @@ static const char *wrong_parts(struct examined *x, const struct bal_decision *to
         return "it divides a job that may not be divided";
     for (uint32_t i = 0; i < to->parts; i++) {
         const struct bal_share share = x->shares[i];
-        if (i >= N || !bal_is_open(&x->fleet, share.server) || seen[share.server])
+        if (i >= N || !bal_is_eligible(&x->fleet, share.server) || seen[share.server])
             return "a part of a job goes to a server that is closed, or named twice";
         seen[share.server] = true;
         sum += share.count;
@@ -78,21 +79,22 @@ static const char *wrong_decision(struct examined *x, const struct bal_decision 
                                   const struct bal_job *job) {
     const unsigned flags = bal_policy_flags(x->spec);
     if (to->wake != BAL_NONE &&
-        !(x->spec->policy->wants & BAL_WANTS_POWER && bal_is_open(&x->fleet, to->wake)))
+        !(x->spec->policy->wants & BAL_WANTS_POWER && bal_is_eligible(&x->fleet, to->wake)))
         return "it wakes a server that is closed, or knows nothing of power";
-    if (to->move_to != BAL_NONE && !(flags & BAL_MOVES_JOBS && bal_is_open(&x->fleet, to->move_to)))
+    if (to->move_to != BAL_NONE && !(flags & BAL_MOVES_JOBS && bal_is_eligible(&x->fleet, to->move_to)))
         return "it moves a job to a server that is closed, or says nowhere that it moves jobs";
     if (to->server == BAL_HOLD)
         return !(flags & BAL_MAY_HOLD) ? "it holds a job and does not say that it may (BAL_MAY_HOLD)"
                : job->at_once          ? "it holds a job that must go at once"
                                        : NULL;
     if (to->server == BAL_NONE)
-        return bal_open_count(&x->fleet) == 0 || flags & BAL_MAY_REFUSE
+        return bal_eligible_count(&x->fleet) == 0 || flags & BAL_MAY_REFUSE
                    ? NULL
                    : "it places a job nowhere though servers are open (BAL_MAY_REFUSE)";
     if (to->parts)
         return wrong_parts(x, to, job);
-    return bal_is_open(&x->fleet, to->server) ? NULL : "it chooses a server that is closed or does not exist";
+    return bal_is_eligible(&x->fleet, to->server) ? NULL
+                                                  : "it chooses a server that is closed or does not exist";
 }
 
 static const char *wrong_asks(const struct examined *x) {
@@ -107,7 +109,7 @@ static const char *wrong_asks(const struct examined *x) {
 static const char *wrong_state(struct examined *x) {
     if (!bal_examined_is_guarded(x))
         return "it writes outside its state";
-    if (!bal_policy_sound(x->spec, &x->setting, x->state))
+    if (!bal_policy_is_consistent(x->spec, &x->setting, x->state))
         return "its state is not sound, by its own function";
     if (bal_policy_tokens(x->spec, x->state) > N)
         return "it has more tokens than there are servers";
@@ -147,7 +149,7 @@ static const char *route_twice(struct examined *x, const struct bal_job *job) {
                : NULL;
 }
 
-static const char *route(struct examined *x) {
+static const char *check_route(struct examined *x) {
     const struct bal_job job = any_job(&x->rng);
     const char *wrong = route_twice(x, &job);
     if (!wrong)
@@ -157,7 +159,7 @@ static const char *route(struct examined *x) {
     return wrong;
 }
 
-/* Probes that take time: the world goes on meanwhile, and not all reply. */
+/* Probes that take time: other events happen meanwhile, and not all servers reply. */
 static const char *route_sampled(struct examined *x) {
     const struct bal_job job = any_job(&x->rng);
     uint32_t sample[EXAMINE_ROOM], samples = 0;
@@ -169,9 +171,9 @@ static const char *route_sampled(struct examined *x) {
         if (bal_rng_below(&x->rng, 4))
             sample[samples++] = x->ask[i];
     x->fleet.asks = 0;
-    mark(x);
-    report(x);
-    change(x);
+    toggle_server(x);
+    send_report(x);
+    change_fleet(x);
     x->fleet.sample = sample;
     x->fleet.samples = samples;
     const struct bal_decision to = bal_policy_route(x->spec, x->state, &x->fleet, &job, &x->rng);
@@ -180,29 +182,29 @@ static const char *route_sampled(struct examined *x) {
     return wrong_decision(x, &to, &job);
 }
 
-static const char *step(struct examined *x) {
+static const char *random_step(struct examined *x) {
     switch (bal_rng_below(&x->rng, 8)) {
     case 0:
-        mark(x);
+        toggle_server(x);
         return NULL;
     case 1:
     case 2:
-        report(x);
+        send_report(x);
         return NULL;
     case 3:
-        tell(x);
+        send_state(x);
         return NULL;
     case 4:
         bal_policy_response(x->spec, x->state, &x->fleet, any_server(&x->rng), any_time(&x->rng),
                             bal_rng_below(&x->rng, 2));
         return NULL;
     case 5:
-        change(x);
+        change_fleet(x);
         return NULL;
     case 6:
         return route_sampled(x);
     default:
-        return route(x);
+        return check_route(x);
     }
 }
 
@@ -214,7 +216,7 @@ enum bal_code bal_examine_storm(const struct bal_policy_spec *spec, struct bal_e
     const char *wrong = wrong_state(&x);
     int i = 0;
     for (; i < STEPS && !wrong; i++) {
-        wrong = step(&x);
+        wrong = random_step(&x);
         if (!wrong && i % 32 == 0)
             wrong = wrong_state(&x);
     }

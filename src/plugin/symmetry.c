@@ -7,7 +7,7 @@
 enum { HISTORIES = 20000, JOBS = 6, N = EXAMINE_SERVERS, CELLS = N + 1, SCRIPTS = 3 };
 
 /* Which servers finish a job between two arrivals; names are those of a fleet that is not renamed. */
-static void live(struct examined *x, const uint32_t *name, uint64_t script, uint32_t *last) {
+static void simulate_fleet(struct examined *x, const uint32_t *name, uint64_t script, uint32_t *last) {
     struct bal_rng act;
     bal_rng_init(&act, script, 1, BAL_STREAM_TEST);
     bal_policy_init(x->spec, &x->setting, x->state);
@@ -36,7 +36,7 @@ static void live(struct examined *x, const uint32_t *name, uint64_t script, uint
     }
 }
 
-static uint32_t place_of(const uint32_t *name, uint32_t server) {
+static uint32_t index_of(const uint32_t *name, uint32_t server) {
     uint32_t i = 0;
     while (i < N && name[i] != server)
         i++;
@@ -44,18 +44,18 @@ static uint32_t place_of(const uint32_t *name, uint32_t server) {
 }
 
 /* What chi-square with df degrees of freedom exceeds with probability 1e-6 (Wilson and Hilferty 1931). */
-static double limit(double df) {
+static double chi_square_limit(double df) {
     const double h = 2 / (9 * df);
     return df * pow(1 - h + 4.7534243088229 * sqrt(h), 3);
 }
 
-static bool are_alike(const double a[CELLS], const double b[CELLS]) {
+static bool are_symmetric(const double a[CELLS], const double b[CELLS]) {
     double statistic = 0, cells = 0;
     for (int i = 0; i < CELLS; i++) {
         statistic += a[i] + b[i] > 0 ? (a[i] - b[i]) * (a[i] - b[i]) / (a[i] + b[i]) : 0;
         cells += a[i] + b[i] > 0;
     }
-    return cells < 2 || statistic <= limit(cells - 1);
+    return cells < 2 || statistic <= chi_square_limit(cells - 1);
 }
 
 enum bal_code bal_examine_symmetry(const struct bal_policy_spec *spec, struct bal_error *err) {
@@ -69,11 +69,11 @@ enum bal_code bal_examine_symmetry(const struct bal_policy_spec *spec, struct ba
             for (uint32_t i = 0; i < N; i++)
                 name[i] = renamed ? (5 * i + 1 + (uint32_t)script) % N : i;
             for (int i = 0; i < HISTORIES; i++) {
-                live(&x, name, script, &last);
-                count[renamed][place_of(name, last)]++;
+                simulate_fleet(&x, name, script, &last);
+                count[renamed][index_of(name, last)]++;
             }
         }
-        if (!are_alike(count[0], count[1]))
+        if (!are_symmetric(count[0], count[1]))
             code = bal_fail(err, BAL_E_MODEL,
                             "it says that it is symmetric (BAL_SYMMETRIC), but servers of other numbers are "
                             "treated in another way");

@@ -3,17 +3,17 @@
  * it and comes down slowly: the weight of what was before is exp(-t/decay) after a time t.
  *
  * Cost: nothing. A dispatcher sees its own responses. Memory: an average and a time for each server, 128 N
- * bits, beside the counts that the host keeps.
+ * bits, in addition to the counts that the host keeps.
  * Proved: nothing. It is what Finagle and Linkerd do, with two choices (Mitzenmacher 2001). As there, reading
  * an average lets it decay towards 0, so that a server that was slow is tried again; and one that has
  * answered nothing yet and has requests is left alone, for it may be anything. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { D, DECAY };
 
 static const struct bal_param params[] = {
-    [D] = {"d", 1, BAL_OWN_MOST, 2, true, true, "different servers compared for a job"},
+    [D] = {"d", 1, BAL_LEAST_CONN_MAX, 2, true, true, "different servers compared for a job"},
     [DECAY] = {"decay", 1e-9, 1e9, 10, false, true, "time in which the memory of a response fades"},
 };
 
@@ -31,19 +31,19 @@ struct state {
     struct average average[];
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
+static size_t size(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return sizeof(struct state) + setting->servers * sizeof(struct average);
+    return sizeof(struct state) + context->servers * sizeof(struct average);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
-    *state = (struct state){(uint32_t)value[D], setting->servers, value[DECAY]};
-    for (uint32_t server = 0; server < setting->servers; server++)
+    *state = (struct state){(uint32_t)value[D], context->servers, value[DECAY]};
+    for (uint32_t server = 0; server < context->servers; server++)
         state->average[server] = (struct average){0, 0};
 }
 
-static void observe(const struct state *state, struct average *average, double now, double response) {
+static void update_average(const struct state *state, struct average *average, double now, double response) {
     const double since = now > average->stamp ? now - average->stamp : 0;
     const double weight = exp(-since / state->decay);
     average->cost = response > average->cost ? response : average->cost * weight + response * (1 - weight);
@@ -52,7 +52,7 @@ static void observe(const struct state *state, struct average *average, double n
 
 static double cost_of(struct state *state, const struct bal_fleet *fleet, uint32_t server) {
     struct average *average = &state->average[server];
-    observe(state, average, fleet->now, 0);
+    update_average(state, average, fleet->now, 0);
     const double time = average->cost == 0 && bal_own(fleet, server) > 0 ? UNKNOWN : average->cost;
     return time * bal_own_key(fleet, server, BAL_OWN_SOONEST, 0);
 }
@@ -61,7 +61,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)job;
     struct state *state = block;
-    uint32_t drawn[BAL_OWN_MOST];
+    uint32_t drawn[BAL_LEAST_CONN_MAX];
     const uint32_t count = bal_draw_distinct(fleet, state->d, drawn, rng);
     uint32_t best = BAL_NONE;
     double least = INFINITY;
@@ -75,12 +75,12 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(best);
 }
 
-/* A failure may be quick; it says nothing good. */
+/* A failure may be quick; its time is not a good sign. */
 static void response(void *block, struct bal_fleet *fleet, uint32_t server, double time, bool failed) {
     struct state *state = block;
     struct average *average = &state->average[server];
     if (time >= 0 && isfinite(time) && (!failed || time > average->cost))
-        observe(state, average, fleet->now, time);
+        update_average(state, average, fleet->now, time);
 }
 
 static void report(void *block, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
@@ -91,19 +91,19 @@ static void report(void *block, struct bal_fleet *fleet, enum bal_report what, u
         state->average[server] = (struct average){0, 0};
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    if (state->d != (uint32_t)value[D] || state->servers != setting->servers || state->decay != value[DECAY])
+    if (state->d != (uint32_t)value[D] || state->servers != context->servers || state->decay != value[DECAY])
         return false;
-    for (uint32_t server = 0; server < setting->servers; server++)
+    for (uint32_t server = 0; server < context->servers; server++)
         if (!(state->average[server].cost >= 0 && state->average[server].cost < INFINITY))
             return false;
     return true;
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return 8.0 * sizeof(struct average) * setting->servers;
+    return 8.0 * sizeof(struct average) * context->servers;
 }
 
 const struct bal_policy bal_policy_ewma = {
@@ -117,7 +117,7 @@ const struct bal_policy bal_policy_ewma = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .report = report,
     .response = response,
     .memory_bits = memory_bits,

@@ -9,10 +9,10 @@
  * Proved: with one dispatcher and exponential sizes stable whenever any policy is, as sed. Of all ways to
  * choose among idle servers the fastest first is the best in large fleets (Armony 2005, one common queue).
  * Where all weights are the same it is own. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
-static uint32_t choose(struct bal_fleet *fleet, struct bal_rng *rng) {
+static uint32_t choose_server(struct bal_fleet *fleet, struct bal_rng *rng) {
     return bal_own_best_of_shares(fleet, BAL_OWN_IDLE_FIRST, rng);
 }
 
@@ -20,13 +20,13 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)state;
     if (job->split && job->count > 1)
-        return bal_scatter_by(choose, fleet, job->count, rng);
+        return bal_scatter_by(choose_server, fleet, job->count, rng);
     return bal_to(bal_own_best(fleet, BAL_OWN_IDLE_FIRST, rng));
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return setting->servers * bits_of_count(setting->servers);
+    return context->servers * bits_of_count(context->servers);
 }
 
 const struct bal_policy bal_policy_fastest_idle = {

@@ -1,13 +1,13 @@
-/* jiq: join an idle server if one has reported, else a uniform server, or as `else` says.
+/* jiq: join an idle server if one has reported, else a uniform server, or as the parameter `else` selects.
  *
  * Cost: a server reports when it becomes idle, so at most one report a job. Where there are several
- * dispatchers it tells one of them: a uniform one or, with report=d, that with the fewest tokens of d, which
- * it must ask first. Memory: which servers are idle, N bits.
+ * dispatchers it reports to one of them: a uniform one or, with report=d, the one with the fewest tokens of
+ * d, which it must probe first. Memory: which servers are idle, N bits.
  * Proved: no waiting as N grows, for every load below 1 and equal servers (Stolyar 2015, where it is called
  * PULL), also with several dispatchers as N over their number grows (Lu et al. 2011, who call report=d
- * JIQ-SQ(d)); with unequal servers it can be unstable below full load (Atar et al. 2020). There else=own
- * compares requests over weights, and idle=fastest takes the fastest of the idle servers. */
-#include "policy/parts.h"
+ * JIQ-SQ(d)); with unequal servers it can be unstable below full load (Atar et al. 2020). There
+ * else=least-conn compares requests over weights, and idle=fastest takes the fastest of the idle servers. */
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { ELSE, REPORT, IDLE };
@@ -25,23 +25,24 @@ struct state {
     struct bal_set idle; /* last: it has a flexible tail */
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
+static size_t size(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return offsetof(struct state, idle) + bal_set_size(setting->servers);
+    return offsetof(struct state, idle) + bal_set_size(context->servers);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     state->otherwise = (enum bal_else)value[ELSE];
     state->which = (enum bal_idle)value[IDLE];
-    bal_set_init(&state->idle, setting->servers);
+    bal_set_init(&state->idle, context->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const struct bal_decision decision = bal_take_tokens(state->which, &state->idle, fleet, job, rng);
-    return decision.server == BAL_NONE ? bal_otherwise(state->otherwise, fleet, job, rng) : decision;
+    const struct bal_decision decision = bal_use_tokens(state->which, &state->idle, fleet, job, rng);
+    return decision.server == BAL_NONE ? bal_route_without_token(state->otherwise, fleet, job, rng)
+                                       : decision;
 }
 
 static void report(void *block, struct bal_fleet *fleet, enum bal_report what, uint32_t server,
@@ -72,15 +73,15 @@ static uint32_t report_choices(const double *value) {
     return (uint32_t)value[REPORT];
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
     return state->otherwise == (enum bal_else)value[ELSE] && state->which == (enum bal_idle)value[IDLE] &&
-           bal_set_sound(&state->idle, setting->servers);
+           bal_set_sound(&state->idle, context->servers);
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return setting->servers;
+    return context->servers;
 }
 
 const struct bal_policy bal_policy_jiq = {
@@ -95,7 +96,7 @@ const struct bal_policy bal_policy_jiq = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .report = report,
     .pool = pool,
     .tokens = tokens,

@@ -3,15 +3,16 @@
  * Cost: N probes a job. Memory: none.
  * Proved: least mean response time of all policies that know queue lengths only, for equal servers and
  * exponential sizes (Winston 1977); no waiting as N grows; stable whenever any policy is. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
-static struct bal_decision fill(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
-    const uint32_t most = bal_candidates(fleet, bal_open_count(fleet));
+static struct bal_decision fill_shortest(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
+    const uint32_t most = bal_candidates(fleet, bal_eligible_count(fleet));
     uint32_t candidates = 0;
     for (uint32_t i = 0; i < most; i++) {
-        const uint32_t server = fleet->sample ? fleet->sample[i] : bal_open_at(fleet, i);
-        if (bal_is_open(fleet, server) && !(fleet->sample && bal_among(fleet->shares, candidates, server)))
+        const uint32_t server = fleet->sample ? fleet->sample[i] : bal_eligible_at(fleet, i);
+        if (bal_is_eligible(fleet, server) &&
+            !(fleet->sample && bal_shares_contain(fleet->shares, candidates, server)))
             fleet->shares[candidates++] = (struct bal_share){server, bal_probe(fleet, server)};
     }
     return candidates ? bal_water_fill(fleet, candidates, count, rng) : bal_scatter(fleet, count, rng);
@@ -26,7 +27,7 @@ static struct bal_decision route(void *state, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)state;
     if (job->split && job->count > 1)
-        return fill(fleet, job->count, rng);
+        return fill_shortest(fleet, job->count, rng);
     return bal_to(bal_probe_shortest(fleet, rng));
 }
 

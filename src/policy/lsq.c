@@ -1,17 +1,17 @@
 /* lsq: the local shortest queue. The dispatcher keeps an estimate of every queue, joins the shortest by
- * these, ties uniform, and adds what it sends; what servers say of themselves corrects them.
+ * these, ties uniform, and adds what it sends; reports of servers correct the estimates.
  *
  * A completion is followed by a report of the queue with probability p (LSQ-Update), one that leaves the
- * server idle always; and for each job d uniform servers may be asked besides, which nobody waits for
- * (LSQ-Sample). With several dispatchers a report goes to one of them, so that each has its own errors, and
- * they do not all rush to the same server.
+ * server idle always; and for each job d uniform servers may be probed in addition, without waiting for the
+ * replies (LSQ-Sample). With several dispatchers a report goes to one of them, so that each has its own
+ * errors, and they do not all rush to the same server.
  *
  * Cost: at most one report a job, and d probes. Memory: an estimate for each server, counted as ceil(log2(1 +
  * N)) bits, enough for a queue of N jobs.
  * Proved: stable whenever any policy is, also with several dispatchers and unequal servers, as long as the
  * expected error of the estimates is bounded, which p > 0 or d > 0 brings about (Vargaftik, Keslassy and Orda
  * 2020). With one dispatcher, p = 1 and messages that take no time the estimates are exact, and it is jsq. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { P, D };
@@ -27,37 +27,37 @@ struct state {
     _Alignas(double) struct bal_tournament estimates; /* last: it has a flexible tail */
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
+static size_t size(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return offsetof(struct state, estimates) + bal_tournament_size(setting->servers);
+    return offsetof(struct state, estimates) + bal_tournament_size(context->servers);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     state->d = (uint32_t)value[D];
-    bal_tournament_init(&state->estimates, setting->servers, 0);
+    bal_tournament_init(&state->estimates, context->servers, 0);
 }
 
-static void add(struct state *state, uint32_t server, uint32_t count) {
+static void add_to_estimate(struct state *state, uint32_t server, uint32_t count) {
     bal_tournament_set(&state->estimates, server, bal_tournament_key(&state->estimates, server) + count);
 }
 
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet, uint32_t count,
                                        struct bal_rng *rng) {
     uint32_t candidates = 0;
-    for (uint32_t i = 0; i < bal_open_count(fleet); i++) {
-        const uint32_t server = bal_open_at(fleet, i);
+    for (uint32_t i = 0; i < bal_eligible_count(fleet); i++) {
+        const uint32_t server = bal_eligible_at(fleet, i);
         const double estimate = bal_tournament_key(&state->estimates, server);
         if (estimate < UINT32_MAX - count)
             fleet->shares[candidates++] = (struct bal_share){server, (uint32_t)estimate};
     }
     const struct bal_decision decision = bal_water_fill(fleet, candidates, count, rng);
     for (uint32_t i = 0; i < decision.parts; i++)
-        add(state, fleet->shares[i].server, fleet->shares[i].count);
+        add_to_estimate(state, fleet->shares[i].server, fleet->shares[i].count);
     return decision;
 }
 
-/* Servers that are open and of which nothing is known, if there are no others, are all alike. */
+/* Servers that are eligible and of which nothing is known, if there are no others, are all alike. */
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
@@ -70,7 +70,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     const uint32_t server = bal_draw_least(&state->estimates, fleet, rng);
     if (server == BAL_NONE)
         return bal_to(bal_draw(fleet, rng));
-    add(state, server, job->count);
+    add_to_estimate(state, server, job->count);
     return bal_to(server);
 }
 
@@ -92,19 +92,19 @@ static unsigned more_flags(const double *value) {
     return value[D] > 0 ? BAL_ASKS : 0;
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    if (state->d != (uint32_t)value[D] || !bal_tournament_sound(&state->estimates, setting->servers))
+    if (state->d != (uint32_t)value[D] || !bal_tournament_sound(&state->estimates, context->servers))
         return false;
-    for (uint32_t server = 0; server < setting->servers; server++)
+    for (uint32_t server = 0; server < context->servers; server++)
         if (!(bal_tournament_key(&state->estimates, server) >= 0))
             return false;
     return true;
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return setting->servers * bits_of_count(setting->servers);
+    return context->servers * bits_of_count(context->servers);
 }
 
 const struct bal_policy bal_policy_lsq = {
@@ -119,7 +119,7 @@ const struct bal_policy bal_policy_lsq = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .report = report,
     .load_share = load_share,
     .more_flags = more_flags,

@@ -2,7 +2,7 @@
 #include "base/nearest.h"
 
 #include "ballast/number.h"
-#include "policy/names.h"
+#include "policy/aliases.h"
 #include "policy/parse.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ struct writer {
     size_t length;
 };
 
-static void put(struct writer *w, const char *piece) {
+static void append_text(struct writer *w, const char *piece) {
     const size_t piece_length = strlen(piece);
     if (w->length < w->size) {
         const size_t room = w->size - w->length - 1;
@@ -27,10 +27,10 @@ static void put(struct writer *w, const char *piece) {
     w->length += piece_length;
 }
 
-static void put_number(struct writer *w, double value) {
+static void append_number(struct writer *w, double value) {
     char number[BAL_NUMBER_TEXT];
     bal_number_print(value, number);
-    put(w, number);
+    append_text(w, number);
 }
 
 typedef const struct bal_policy *policies(size_t i);
@@ -41,12 +41,12 @@ static enum bal_code unknown_policy(policies *at, const char *name, int length, 
     struct bal_nearest nearest = {.text = name, .length = (size_t)length};
     const struct bal_policy *known;
     for (size_t i = 0; (known = at(i)); i++) {
-        put(&w, i ? ", " : "");
-        put(&w, known->name);
+        append_text(&w, i ? ", " : "");
+        append_text(&w, known->name);
         bal_nearest_offer(&nearest, known->name);
     }
-    for (size_t i = 0; bal_policy_known_as(i, NULL); i++)
-        bal_nearest_offer(&nearest, bal_policy_known_as(i, NULL));
+    for (size_t i = 0; bal_policy_alias_at(i, NULL); i++)
+        bal_nearest_offer(&nearest, bal_policy_alias_at(i, NULL));
     if (nearest.name)
         return bal_fail(err, BAL_E_UNKNOWN, "unknown policy '%.*s'; did you mean '%s'?",
                         length > 60 ? 60 : length, name, nearest.name);
@@ -62,8 +62,8 @@ static enum bal_code unknown_param(const struct bal_policy *policy, const char *
     char list[300] = "";
     struct writer w = {list, sizeof list, 0};
     for (unsigned i = 0; i < policy->param_count; i++) {
-        put(&w, i ? ", " : "");
-        put(&w, policy->params[i].name);
+        append_text(&w, i ? ", " : "");
+        append_text(&w, policy->params[i].name);
     }
     return bal_fail(err, BAL_E_UNKNOWN, "policy '%s' has no parameter '%.*s': it takes %s", policy->name,
                     length > 60 ? 60 : length, key, list);
@@ -72,8 +72,8 @@ static enum bal_code unknown_param(const struct bal_policy *policy, const char *
 /* The words of a parameter, as "a, b or c". */
 static void list_words(const struct bal_param *param, struct writer *w) {
     for (unsigned i = 0; i <= (unsigned)param->high; i++) {
-        put(w, i == 0 ? "" : i == (unsigned)param->high ? " or " : ", ");
-        put(w, param->words[i]);
+        append_text(w, i == 0 ? "" : i == (unsigned)param->high ? " or " : ", ");
+        append_text(w, param->words[i]);
     }
 }
 
@@ -111,6 +111,9 @@ static const struct bal_policy *find_policy(policies *at, const char *name, size
 }
 
 static bool parse_word(const struct bal_param *param, const char *text, size_t length, double *value) {
+    const char *now = bal_deprecated_name_find(text, length);
+    if (now)
+        return parse_word(param, now, strlen(now), value);
     for (unsigned i = 0; i <= (unsigned)param->high; i++)
         if (strlen(param->words[i]) == length && strncmp(param->words[i], text, length) == 0) {
             *value = i;
@@ -158,11 +161,13 @@ static bool find_named(policies *at, const char *name, size_t length, struct bal
     for (size_t i = 0; !spec->policy && at(i); i++)
         if (bal_name_is(at(i)->name, name, length))
             spec->policy = at(i);
-    const char *known = spec->policy ? NULL : bal_known_name_find(name, length);
+    const char *known = spec->policy ? NULL : bal_deprecated_name_find(name, length);
+    if (!spec->policy && !known)
+        known = bal_policy_alias_find(name, length);
     if (known)
         return bal_policy_parse_among(at, known, spec, NULL) == BAL_OK;
     for (unsigned i = 0; spec->policy && i < spec->policy->param_count; i++)
-        spec->value[i] = spec->policy->params[i].fallback;
+        spec->value[i] = spec->policy->params[i].default_value;
     return spec->policy;
 }
 
@@ -198,21 +203,22 @@ size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t s
     if (size)
         text[0] = 0;
     struct writer w = {text, size, 0};
-    put(&w, policy->name);
+    append_text(&w, policy->name);
     const char *separator = ":";
     for (unsigned i = 0; i < policy->param_count; i++) {
         const struct bal_param *param = &policy->params[i];
         const double value = spec->value[i];
-        const bool is_default = value == param->fallback || (isnan(value) && isnan(param->fallback));
+        const bool is_default =
+            value == param->default_value || (isnan(value) && isnan(param->default_value));
         if (isnan(value) || (is_default && !param->always_shown))
             continue;
-        put(&w, separator);
-        put(&w, param->name);
-        put(&w, "=");
+        append_text(&w, separator);
+        append_text(&w, param->name);
+        append_text(&w, "=");
         if (param->words)
-            put(&w, param->words[(unsigned)value]);
+            append_text(&w, param->words[(unsigned)value]);
         else
-            put_number(&w, value);
+            append_number(&w, value);
         separator = ",";
     }
     return w.length;
@@ -223,6 +229,16 @@ double *bal_policy_param(struct bal_policy_spec *spec, const char *name) {
         if (strcmp(spec->policy->params[i].name, name) == 0)
             return &spec->value[i];
     return NULL;
+}
+
+void bal_policy_wait_for_power(struct bal_policy_spec *spec) {
+    double *none = spec->policy->power ? bal_policy_param(spec, "none") : NULL;
+    if (!none || !isnan(*none) || bal_policy_flags(spec) & BAL_MAY_HOLD)
+        return;
+    const struct bal_param *param = &spec->policy->params[none - spec->value];
+    for (unsigned i = 0; param->words && i <= (unsigned)param->high; i++)
+        if (strcmp(param->words[i], "hold") == 0)
+            *none = i;
 }
 
 double bal_policy_value(const struct bal_policy_spec *spec, const char *name) {

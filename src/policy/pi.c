@@ -1,41 +1,51 @@
-/* pi: Persistent-Idle. An idle server if there is one, else the server that was last idle, for as long as
- * nobody else reports.
+/* pi: Persistent-Idle. An idle server if there is one, else the server that was last idle, until another
+ * server reports.
  *
  * Cost: a server reports when it becomes idle, so at most one report a batch (a sub-batch when batches are
  * split).
  * Memory: which servers are idle, and the last one: N + ceil(log2 N) bits.
  * Proved: stable whenever any policy is, for batches and random capacities, also when split (Atar, Keslassy,
- * Mendelson, Orda and Vargaftik 2020, Theorems 3.2 and 3.4).
+ * Mendelson, Orda and Vargaftik 2020, Theorems 3.2 and 3.4), in whatever way they are split among idle
+ * servers (their equations (6) and (7)).
  *
- * Nobody has been idle yet: the paper leaves LI(0) open. A dispatcher that begins on a busy fleet, or that
- * has lost sight of its last-idle server, sends each job to a uniform server until somebody reports.
+ * While no server has been idle yet: the paper leaves LI(0) open. A dispatcher that starts on a busy fleet,
+ * or whose last-idle server is gone, sends each job to a uniform server until a server reports.
  *
- * The paper draws the last-idle server LI(t) anew in every slot that begins with an idle server. It is enough
- * to draw it when a batch is routed: a slot without arrivals leaves the idle servers idle, so the next slot
- * draws again and forgets that draw. */
-#include "policy/parts.h"
+ * The paper draws the last-idle server LI(t) again in every slot that begins with an idle server. It is
+ * enough to draw it when a batch is routed: a slot without arrivals leaves the idle servers idle, so the next
+ * slot draws again and forgets that draw. */
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
-enum { IDLE };
+enum { IDLE, SPLIT };
 
-static const struct bal_param params[] = {[IDLE] = BAL_IDLE_PARAM};
+static const struct bal_param params[] = {
+    [IDLE] = BAL_IDLE_PARAM,
+    [SPLIT] =
+        {"split", 0, BAL_DIVIDE_HALVES, BAL_DIVIDE_EVENLY, true, false,
+         "how a batch that may be split is divided among idle servers: as evenly as possible, each job to a "
+         "uniform one, or half of what is left to each in turn",
+         bal_divide_words},
+};
 
 struct state {
     uint32_t last_idle; /* BAL_NONE: not known */
     enum bal_idle which;
+    enum bal_divide how;
     struct bal_set idle; /* last: it has a flexible tail */
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
+static size_t size(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return offsetof(struct state, idle) + bal_set_size(setting->servers);
+    return offsetof(struct state, idle) + bal_set_size(context->servers);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     state->last_idle = BAL_NONE;
     state->which = (enum bal_idle)value[IDLE];
-    bal_set_init(&state->idle, setting->servers);
+    state->how = (enum bal_divide)value[SPLIT];
+    bal_set_init(&state->idle, context->servers);
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
@@ -43,10 +53,10 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     struct state *state = block;
     const uint32_t idle = bal_draw_idle(state->which, &state->idle, fleet, rng);
     if (idle == BAL_NONE)
-        return bal_to(bal_is_open(fleet, state->last_idle) ? state->last_idle : bal_draw(fleet, rng));
+        return bal_to(bal_is_eligible(fleet, state->last_idle) ? state->last_idle : bal_draw(fleet, rng));
     state->last_idle = idle;
     if (job->split && job->count > 1)
-        return bal_divide_among(state->which, &state->idle, fleet, job->count, rng);
+        return bal_divide_by(state->how, state->which, &state->idle, fleet, job->count, rng);
     bal_set_remove(&state->idle, idle);
     return bal_to(idle);
 }
@@ -77,16 +87,16 @@ static unsigned more_flags(const double *value) {
     return bal_idle_flags(value[IDLE]);
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    return state->which == (enum bal_idle)value[IDLE] &&
-           (state->last_idle == BAL_NONE || state->last_idle < setting->servers) &&
-           bal_set_sound(&state->idle, setting->servers);
+    return state->which == (enum bal_idle)value[IDLE] && state->how == (enum bal_divide)value[SPLIT] &&
+           (state->last_idle == BAL_NONE || state->last_idle < context->servers) &&
+           bal_set_sound(&state->idle, context->servers);
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return setting->servers + bits_of_name(setting->servers);
+    return context->servers + bits_of_index(context->servers);
 }
 
 const struct bal_policy bal_policy_pi = {
@@ -101,7 +111,7 @@ const struct bal_policy bal_policy_pi = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .report = report,
     .pool = pool,
     .tokens = tokens,

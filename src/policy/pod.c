@@ -8,7 +8,7 @@
  * The probes are drawn with replacement unless replace=0. With pertask=1 a job of m tasks probes d*m
  * servers for all its tasks together and water-fills them (batch sampling; Ousterhout et al. 2013): different
  * ones unless replace=1. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { D, REPLACE, PERTASK };
@@ -32,19 +32,19 @@ static bool wants_distinct(const double *value) {
     return isnan(value[REPLACE]) ? value[PERTASK] == 1 : value[REPLACE] == 0;
 }
 
-static size_t size(const double *value, const struct bal_setting *setting) {
-    return sizeof(struct state) + (wants_distinct(value) ? setting->servers * sizeof(uint32_t) : 0);
+static size_t size(const double *value, const struct bal_policy_context *context) {
+    return sizeof(struct state) + (wants_distinct(value) ? context->servers * sizeof(uint32_t) : 0);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     const uint32_t d = (uint32_t)value[D];
     state->distinct = wants_distinct(value);
-    state->d = state->distinct && d > setting->servers ? setting->servers : d; /* no more than there are */
+    state->d = state->distinct && d > context->servers ? context->servers : d; /* no more than there are */
     state->per_task = value[PERTASK] == 1;
-    state->servers = setting->servers;
+    state->servers = context->servers;
     if (state->distinct)
-        for (uint32_t server = 0; server < setting->servers; server++)
+        for (uint32_t server = 0; server < context->servers; server++)
             state->order[server] = server;
 }
 
@@ -59,22 +59,23 @@ static uint32_t draw_distinct(struct state *state, const struct bal_fleet *fleet
         const uint32_t server = order[j];
         order[j] = order[i];
         order[i] = server;
-        if (bal_is_open(fleet, server))
+        if (bal_is_eligible(fleet, server))
             return server;
     }
     return BAL_NONE;
 }
 
 /* The i-th server to be compared, or BAL_NONE. */
-static uint32_t candidate(struct state *state, const struct bal_fleet *fleet, uint32_t i, uint32_t *drawn,
-                          struct bal_rng *rng) {
+static uint32_t candidate_at(struct state *state, const struct bal_fleet *fleet, uint32_t i, uint32_t *drawn,
+                             struct bal_rng *rng) {
     if (state->distinct && !fleet->sample)
         return draw_distinct(state, fleet, drawn, rng);
     return bal_candidate(fleet, i, rng);
 }
 
 /* How many servers are to be probed for so many jobs. */
-static uint32_t wanted(const struct state *state, const struct bal_fleet *fleet, const struct bal_job *job) {
+static uint32_t count_probes(const struct state *state, const struct bal_fleet *fleet,
+                             const struct bal_job *job) {
     const bool split = job->split && job->count > 1;
     const uint64_t wanted = split && state->per_task ? (uint64_t)state->d * job->count : state->d;
     return state->distinct && wanted > fleet->servers ? fleet->servers : (uint32_t)wanted;
@@ -82,14 +83,14 @@ static uint32_t wanted(const struct state *state, const struct bal_fleet *fleet,
 
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet,
                                        const struct bal_job *job, struct bal_rng *rng) {
-    const uint32_t most = bal_candidates(fleet, wanted(state, fleet, job));
+    const uint32_t most = bal_candidates(fleet, count_probes(state, fleet, job));
     uint32_t candidates = 0, drawn = 0;
     for (uint32_t i = 0; i < most; i++) {
-        const uint32_t server = candidate(state, fleet, i, &drawn, rng);
+        const uint32_t server = candidate_at(state, fleet, i, &drawn, rng);
         if (server == BAL_NONE)
             continue;
         const uint32_t length = bal_probe(fleet, server);
-        if ((state->distinct && !fleet->sample) || !bal_among(fleet->shares, candidates, server))
+        if ((state->distinct && !fleet->sample) || !bal_shares_contain(fleet->shares, candidates, server))
             fleet->shares[candidates++] = (struct bal_share){server, length};
     }
     return candidates ? bal_water_fill(fleet, candidates, job->count, rng)
@@ -132,7 +133,7 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
 static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     struct state *state = block;
     uint32_t drawn = 0;
-    for (uint32_t i = 0; i < wanted(state, fleet, job); i++) {
+    for (uint32_t i = 0; i < count_probes(state, fleet, job); i++) {
         const uint32_t server =
             state->distinct ? draw_distinct(state, fleet, &drawn, rng) : bal_draw(fleet, rng);
         if (server == BAL_NONE || !bal_ask(fleet, server))
@@ -140,12 +141,12 @@ static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *j
     }
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    if (state->servers != setting->servers || state->distinct != wants_distinct(value))
+    if (state->servers != context->servers || state->distinct != wants_distinct(value))
         return false;
-    for (uint32_t i = 0; state->distinct && i < setting->servers; i++) {
-        if (state->order[i] >= setting->servers)
+    for (uint32_t i = 0; state->distinct && i < context->servers; i++) {
+        if (state->order[i] >= context->servers)
             return false;
         for (uint32_t k = 0; k < i; k++)
             if (state->order[k] == state->order[i])
@@ -162,12 +163,13 @@ static uint32_t draws(const double *value) {
     return wants_distinct(value) ? 0 : (uint32_t)value[D];
 }
 
-static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
-    if (value[REPLACE] == 0 && value[D] > setting->servers)
+static enum bal_code check(const double *value, const struct bal_policy_context *context,
+                           struct bal_error *err) {
+    if (value[REPLACE] == 0 && value[D] > context->servers)
         return bal_fail(
             err, BAL_E_MODEL,
             "policy 'pod': d=%.0f different servers cannot be had from %u; use d up to %u or replace=1",
-            value[D], setting->servers, setting->servers);
+            value[D], context->servers, context->servers);
     return BAL_OK;
 }
 
@@ -185,6 +187,6 @@ const struct bal_policy bal_policy_pod = {
     .draws = draws,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .check = check,
 };

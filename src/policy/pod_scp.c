@@ -3,9 +3,9 @@
  *
  * Cost: d1 or d2 probes a job. Memory: none.
  * Proved: the limit of many servers is a recursion for the fraction of servers with at least i jobs, in which
- * the two classes share one law of queues and differ in what they see of it (the paper's Theorems 4 and 5).
- */
-#include "policy/parts.h"
+ * the two classes share one distribution of queue lengths and differ in what they see of it (the paper's
+ * Theorems 4 and 5). */
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { D1, D2 };
@@ -19,13 +19,13 @@ struct state {
     uint32_t d[2]; /* of the most urgent, of the others */
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static size_t size(const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     return sizeof(struct state);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
-    (void)setting;
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
+    (void)context;
     struct state *state = block;
     state->d[0] = (uint32_t)value[D2];
     state->d[1] = (uint32_t)value[D1];
@@ -37,8 +37,8 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_some(fleet, state->d[job->rank > 0], rng));
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
-    (void)setting;
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
+    (void)context;
     const struct state *state = block;
     return state->d[0] == (uint32_t)value[D2] && state->d[1] == (uint32_t)value[D1];
 }
@@ -60,5 +60,5 @@ const struct bal_policy bal_policy_pod_scp = {
     .sample = sample,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
 };

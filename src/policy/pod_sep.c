@@ -4,7 +4,7 @@
  * Cost: d probes a job. Memory: none.
  * Proved: the total queues are those of pod; the paper bounds the response time of low jobs (Theorem 7), and
  * following a tagged low job gives it exactly in the limit of many servers. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { D };
@@ -17,13 +17,13 @@ struct state {
     uint32_t d;
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static size_t size(const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     return sizeof(struct state);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
-    (void)setting;
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
+    (void)context;
     struct state *state = block;
     state->d = (uint32_t)value[D];
 }
@@ -35,8 +35,8 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
     return bal_to(bal_probe_some(fleet, state->d, rng));
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
-    (void)setting;
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
+    (void)context;
     const struct state *state = block;
     return state->d == (uint32_t)value[D];
 }
@@ -59,5 +59,5 @@ const struct bal_policy bal_policy_pod_sep = {
     .sample = sample,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
 };

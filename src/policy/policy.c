@@ -1,4 +1,4 @@
-/* What can be done with any policy: find, check, set up, tell; and the probes that ask all servers. */
+/* What can be done with any policy: find, check, set up, pass reports; and the probes of all servers. */
 #include "ballast/policy.h"
 
 #include <math.h>
@@ -36,6 +36,8 @@ static const struct {
     {BAL_CAN_TIME, BAL_NEEDS_TIME, 0, "the present time"},
     {BAL_CAN_RESPONSES, BAL_NEEDS_RESPONSES, 0, "the times that responses take"},
     {BAL_CAN_ASK, BAL_ASKS, 0, "probes that nobody waits for"},
+    {BAL_CAN_ABORT, BAL_ABORTS, 0, "set-ups that can be aborted"},
+    {BAL_CAN_DISCARD, BAL_DISCARDS, 0, "servers that discard jobs while they are off"},
     {BAL_CAN_PROBE, 0, 0, "the queue lengths of servers"},
 };
 enum { ABILITIES = sizeof abilities / sizeof *abilities };
@@ -68,7 +70,7 @@ static enum bal_code check_host(const struct bal_policy_spec *spec, const struct
                     host->name);
 }
 
-enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_setting *setting,
+enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct bal_policy_context *context,
                                const struct bal_host *host, struct bal_error *err) {
     const struct bal_policy *policy = spec->policy;
     if (!policy->route)
@@ -76,7 +78,7 @@ enum bal_code bal_policy_check(const struct bal_policy_spec *spec, const struct 
                         "in '%s' nothing is routed: it can be simulated, but a dispatcher cannot host it",
                         policy->name);
     const enum bal_code code = host ? check_host(spec, host, err) : BAL_OK;
-    return !code && policy->check ? policy->check(spec->value, setting, err) : code;
+    return !code && policy->check ? policy->check(spec->value, context, err) : code;
 }
 
 enum bal_code bal_policy_check_fleet(const struct bal_policy_spec *spec, const struct bal_fleet *fleet,
@@ -98,25 +100,26 @@ enum bal_code bal_policy_check_fleet(const struct bal_policy_spec *spec, const s
 
 /* ---- setting up ---- */
 
-size_t bal_policy_size(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
+size_t bal_policy_size(const struct bal_policy_spec *spec, const struct bal_policy_context *context) {
     const struct bal_policy *policy = spec->policy;
-    return policy->size ? policy->size(spec->value, setting) : 0;
+    return policy->size ? policy->size(spec->value, context) : 0;
 }
 
-void bal_policy_init(const struct bal_policy_spec *spec, const struct bal_setting *setting, void *state) {
+void bal_policy_init(const struct bal_policy_spec *spec, const struct bal_policy_context *context,
+                     void *state) {
     const struct bal_policy *policy = spec->policy;
     if (policy->init)
-        policy->init(state, spec->value, setting);
+        policy->init(state, spec->value, context);
 }
 
-double bal_policy_memory_bits(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
+double bal_policy_memory_bits(const struct bal_policy_spec *spec, const struct bal_policy_context *context) {
     const struct bal_policy *policy = spec->policy;
-    return policy->memory_bits ? policy->memory_bits(spec->value, setting) : 0;
+    return policy->memory_bits ? policy->memory_bits(spec->value, context) : 0;
 }
 
-double bal_policy_report_rate(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
+double bal_policy_report_rate(const struct bal_policy_spec *spec, const struct bal_policy_context *context) {
     const struct bal_policy *policy = spec->policy;
-    return policy->report_rate ? policy->report_rate(spec->value, setting) : 0;
+    return policy->report_rate ? policy->report_rate(spec->value, context) : 0;
 }
 
 double bal_policy_load_share(const struct bal_policy_spec *spec) {
@@ -133,27 +136,28 @@ uint32_t bal_policy_tokens(const struct bal_policy_spec *spec, const void *state
     return spec->policy->tokens ? spec->policy->tokens(state) : 0;
 }
 
-bool bal_policy_sound(const struct bal_policy_spec *spec, const struct bal_setting *setting,
-                      const void *state) {
-    return !spec->policy->sound || spec->policy->sound(state, spec->value, setting);
+bool bal_policy_is_consistent(const struct bal_policy_spec *spec, const struct bal_policy_context *context,
+                              const void *state) {
+    return !spec->policy->is_consistent || spec->policy->is_consistent(state, spec->value, context);
 }
 
-/* ---- telling ---- */
+/* ---- passing reports ---- */
 
-void bal_policy_tell(const struct bal_policy_spec *spec, void *state, struct bal_fleet *fleet,
-                     uint32_t server, const struct bal_present *present) {
-    const uint32_t slots = present->slots ? present->slots : 1;
+void bal_policy_sync_server(const struct bal_policy_spec *spec, void *state, struct bal_fleet *fleet,
+                            uint32_t server, const struct bal_server_state *server_state) {
+    const uint32_t slots = server_state->slots ? server_state->slots : 1;
     const bool knows_power = spec->policy->wants & BAL_WANTS_POWER;
     enum bal_report what = BAL_REPORT_GONE;
-    if (present->standing == BAL_STANDING_ON)
-        what = present->load.length < slots && !present->promised ? BAL_REPORT_IDLE : BAL_REPORT_BUSY;
-    else if (knows_power && present->standing == BAL_STANDING_OFF)
+    if (server_state->status == BAL_SERVER_ON)
+        what = server_state->load.length < slots && !server_state->offered_elsewhere ? BAL_REPORT_IDLE
+                                                                                     : BAL_REPORT_BUSY;
+    else if (knows_power && server_state->status == BAL_SERVER_OFF)
         what = BAL_REPORT_OFF;
-    else if (knows_power && present->standing == BAL_STANDING_SETUP)
+    else if (knows_power && server_state->status == BAL_SERVER_SETUP)
         what = BAL_REPORT_SETUP;
     bal_policy_report(spec, state, fleet, what, server, NULL);
-    if (present->standing == BAL_STANDING_ON)
-        bal_policy_report(spec, state, fleet, BAL_REPORT_LOAD, server, &present->load);
+    if (server_state->status == BAL_SERVER_ON)
+        bal_policy_report(spec, state, fleet, BAL_REPORT_LOAD, server, &server_state->load);
 }
 
 /* ---- probes ---- */
@@ -173,7 +177,7 @@ struct contest {
 };
 static const struct contest nobody = {INFINITY, BAL_NONE, 0};
 
-static void compete(struct contest *contest, uint32_t server, double value, struct bal_rng *rng) {
+static void update_best(struct contest *contest, uint32_t server, double value, struct bal_rng *rng) {
     if (value > contest->least)
         return;
     contest->ties = value < contest->least ? 1 : contest->ties + 1;
@@ -191,17 +195,17 @@ static uint32_t best_of_sample(struct bal_fleet *fleet, double (*value)(struct b
                                struct bal_rng *rng) {
     struct contest contest = nobody;
     for (uint32_t i = 0; i < fleet->samples; i++)
-        if (bal_is_open(fleet, fleet->sample[i]))
-            compete(&contest, fleet->sample[i], value(fleet, fleet->sample[i]), rng);
+        if (bal_is_eligible(fleet, fleet->sample[i]))
+            update_best(&contest, fleet->sample[i], value(fleet, fleet->sample[i]), rng);
     return contest.ties ? contest.best : bal_draw(fleet, rng);
 }
 
-static uint32_t best_of_open(struct bal_fleet *fleet, double (*value)(struct bal_fleet *, uint32_t),
-                             struct bal_rng *rng) {
+static uint32_t best_of_eligible(struct bal_fleet *fleet, double (*value)(struct bal_fleet *, uint32_t),
+                                 struct bal_rng *rng) {
     struct contest contest = nobody;
-    for (uint32_t i = 0; i < bal_open_count(fleet); i++) {
-        const uint32_t server = bal_open_at(fleet, i);
-        compete(&contest, server, value(fleet, server), rng);
+    for (uint32_t i = 0; i < bal_eligible_count(fleet); i++) {
+        const uint32_t server = bal_eligible_at(fleet, i);
+        update_best(&contest, server, value(fleet, server), rng);
     }
     return contest.best;
 }
@@ -209,17 +213,17 @@ static uint32_t best_of_open(struct bal_fleet *fleet, double (*value)(struct bal
 uint32_t bal_probe_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     if (fleet->sample)
         return best_of_sample(fleet, length_of, rng);
-    fleet->probes += bal_open_count(fleet);
-    return fleet->shortest ? fleet->shortest(fleet, rng) : best_of_open(fleet, length_of, rng);
+    fleet->probes += bal_eligible_count(fleet);
+    return fleet->shortest ? fleet->shortest(fleet, rng) : best_of_eligible(fleet, length_of, rng);
 }
 
 uint32_t bal_probe_least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
     if (fleet->sample && fleet->work)
         return best_of_sample(fleet, fleet->work, rng);
-    fleet->probes += bal_open_count(fleet);
+    fleet->probes += bal_eligible_count(fleet);
     if (!fleet->least_work && !fleet->work) /* the host has not asked bal_policy_check_fleet() */
         return BAL_NONE;
-    return fleet->least_work ? fleet->least_work(fleet, rng) : best_of_open(fleet, fleet->work, rng);
+    return fleet->least_work ? fleet->least_work(fleet, rng) : best_of_eligible(fleet, fleet->work, rng);
 }
 
 /* ---- own counts ---- */
@@ -237,7 +241,7 @@ static double idle_first_of(struct bal_fleet *fleet, uint32_t server) {
 }
 
 uint32_t bal_own_fewest(struct bal_fleet *fleet, struct bal_rng *rng) {
-    return fleet->fewest_own ? fleet->fewest_own(fleet, rng) : best_of_open(fleet, fewest_of, rng);
+    return fleet->fewest_own ? fleet->fewest_own(fleet, rng) : best_of_eligible(fleet, fewest_of, rng);
 }
 
 /* Where all weights are the same, so are all rules. */
@@ -245,7 +249,7 @@ uint32_t bal_own_best(struct bal_fleet *fleet, enum bal_own_rule rule, struct ba
     static double (*const key[])(struct bal_fleet *, uint32_t) = {fewest_of, soonest_of, idle_first_of};
     if (rule == BAL_OWN_FEWEST || !fleet->weight)
         return bal_own_fewest(fleet, rng);
-    return fleet->best_own ? fleet->best_own(fleet, rule, rng) : best_of_open(fleet, key[rule], rng);
+    return fleet->best_own ? fleet->best_own(fleet, rule, rng) : best_of_eligible(fleet, key[rule], rng);
 }
 
 /* ---- weights ---- */
@@ -255,14 +259,14 @@ uint32_t bal_draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
         return bal_draw(fleet, rng);
     if (fleet->draw_by_weight)
         return fleet->draw_by_weight(fleet, rng);
-    const uint32_t count = bal_open_count(fleet);
+    const uint32_t count = bal_eligible_count(fleet);
     double total = 0;
     for (uint32_t i = 0; i < count; i++)
-        total += fleet->weight[bal_open_at(fleet, i)];
+        total += fleet->weight[bal_eligible_at(fleet, i)];
     double left = bal_rng_uniform(rng) * total;
     uint32_t server = BAL_NONE;
     for (uint32_t i = 0; i < count && left >= 0; i++) { /* the last, if rounding leaves something */
-        server = bal_open_at(fleet, i);
+        server = bal_eligible_at(fleet, i);
         left -= fleet->weight[server];
     }
     return server;

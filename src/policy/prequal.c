@@ -1,23 +1,23 @@
-/* prequal: probing to reduce queueing and latency. Each job has r servers asked at random, and does not wait
+/* prequal: probing to reduce queueing and latency. For each job r random servers are probed, without waiting
  * for them: the replies go to a pool, from which later jobs choose.
  *
- * A reply says how many requests the server has in flight and how long one takes there. Of the replies in the
- * pool those are hot that have more requests in flight than a share q of recent replies had. If all are hot,
- * the one with the fewest requests is chosen, else the cold one with the least latency. With fewer than two
- * replies the job goes to a uniform server.
+ * A reply has the number of requests in flight at the server, and how long one takes there. Of the replies in
+ * the pool those are hot that have more requests in flight than a share q of recent replies had. If all are
+ * hot, the one with the fewest requests is chosen, else the cold one with the least latency. With fewer than
+ * two replies the job goes to a uniform server.
  *
  * A reply is used up to b times and then removed, its requests in flight counted up each time; it is removed,
  * too, when it is older than `age`, when a newer one of the same server comes, and when the pool is full (the
  * oldest). For each job `remove` replies are taken out besides, in turn the worst (of the hot ones that with
- * the most requests, else that with the largest latency) and the oldest, so that bad ones, which nobody uses,
- * do not fill the pool. b follows from how many are asked: (1 + 1) / ((1 - m/N) r - remove), at least 1, for
- * a pool of m; what is not whole is drawn.
+ * the most requests, else that with the largest latency) and the oldest, so that bad ones, which are never
+ * used, do not fill the pool. b follows from how many are probed: (1 + 1) / ((1 - m/N) r - remove), at least
+ * 1, for a pool of m; what is not whole is drawn.
  *
  * Cost: r probes a job. Memory: m replies and the last 64 numbers of requests in flight.
  * Proved: nothing. Measured at Google (Wydrowski, Kleinberg, Rumble and Archer 2024), whose values are the
  * defaults here, but that the pool is smaller in a small fleet: else b grows, and job after job follows a
  * reply that is old. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { R, POOL, REMOVE, Q, AGE };
@@ -55,8 +55,8 @@ struct state {
     struct reply pool[POOL_MOST];       /* the oldest first */
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static size_t size(const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     return sizeof(struct state);
 }
 
@@ -67,28 +67,28 @@ static uint32_t pool_of(const double *value, uint32_t servers) {
     return third < 2 ? 2 : third < 16 ? third : 16;
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
     struct state *state = block;
     *state = (struct state){.r = value[R],
                             .remove = value[REMOVE],
                             .q = value[Q],
                             .age = value[AGE],
-                            .most = pool_of(value, setting->servers),
-                            .servers = setting->servers,
+                            .most = pool_of(value, context->servers),
+                            .servers = context->servers,
                             .worst_next = 1};
 }
 
 /* ---- which are hot? ---- */
 
 /* Puts a number in its place among the sorted ones, or takes it out. */
-static void sort_in(struct state *state, uint32_t number) {
+static void sorted_insert(struct state *state, uint32_t number) {
     uint32_t i = state->recent_count++;
     for (; i > 0 && state->sorted[i - 1] > number; i--)
         state->sorted[i] = state->sorted[i - 1];
     state->sorted[i] = number;
 }
 
-static void sort_out(struct state *state, uint32_t number) {
+static void sorted_remove(struct state *state, uint32_t number) {
     uint32_t i = 0;
     while (state->sorted[i] != number)
         i++;
@@ -97,16 +97,16 @@ static void sort_out(struct state *state, uint32_t number) {
         state->sorted[i] = state->sorted[i + 1];
 }
 
-static void note_in_flight(struct state *state, uint32_t number) {
+static void record_in_flight(struct state *state, uint32_t number) {
     if (state->recent_count == RECENT)
-        sort_out(state, state->recent[state->recent_next]);
-    sort_in(state, number);
+        sorted_remove(state, state->recent[state->recent_next]);
+    sorted_insert(state, number);
     state->recent[state->recent_next] = number;
     state->recent_next = (state->recent_next + 1) % RECENT;
 }
 
 /* Replies with more requests than this are hot. */
-static uint32_t threshold(const struct state *state) {
+static uint32_t hot_threshold(const struct state *state) {
     if (state->recent_count == 0)
         return UINT32_MAX;
     const uint32_t place = (uint32_t)(state->q * state->recent_count);
@@ -115,13 +115,13 @@ static uint32_t threshold(const struct state *state) {
 
 /* ---- the pool ---- */
 
-static void drop(struct state *state, uint32_t i) {
+static void remove_reply(struct state *state, uint32_t i) {
     state->replies--;
     for (; i < state->replies; i++)
         state->pool[i] = state->pool[i + 1];
 }
 
-static void drop_old(struct state *state, double now) {
+static void remove_old_replies(struct state *state, double now) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < state->replies; i++)
         if (!(now - state->pool[i].time > state->age))
@@ -129,9 +129,9 @@ static void drop_old(struct state *state, double now) {
     state->replies = kept;
 }
 
-/* Is reply a better than b? Cold before hot; hot ones by requests, cold ones by latency and, where it is the
- * same or not told, by requests. */
-static bool better(const struct reply *a, const struct reply *b, uint32_t hot_above) {
+/* Is reply a better than b? Cold before hot; hot ones by requests, cold ones by latency and, where it is
+ * equal or unknown, by requests. */
+static bool is_better_reply(const struct reply *a, const struct reply *b, uint32_t hot_above) {
     const bool hot_a = a->in_flight > hot_above, hot_b = b->in_flight > hot_above;
     if (hot_a != hot_b)
         return hot_b;
@@ -140,45 +140,45 @@ static bool better(const struct reply *a, const struct reply *b, uint32_t hot_ab
     return a->in_flight < b->in_flight;
 }
 
-static void drop_worst(struct state *state) {
-    const uint32_t hot_above = threshold(state);
+static void remove_worst_reply(struct state *state) {
+    const uint32_t hot_above = hot_threshold(state);
     uint32_t worst = 0;
     for (uint32_t i = 1; i < state->replies; i++)
-        if (better(&state->pool[worst], &state->pool[i], hot_above))
+        if (is_better_reply(&state->pool[worst], &state->pool[i], hot_above))
             worst = i;
-    drop(state, worst);
+    remove_reply(state, worst);
 }
 
-static void drop_due(struct state *state) {
+static void remove_due_replies(struct state *state) {
     for (state->removals_due += state->remove; state->removals_due >= 1; state->removals_due--) {
         if (state->replies == 0)
             continue;
         if (state->worst_next)
-            drop_worst(state);
+            remove_worst_reply(state);
         else
-            drop(state, 0);
+            remove_reply(state, 0);
         state->worst_next = !state->worst_next;
     }
 }
 
 /* How often a reply may be used: b, at random rounded up or down. */
-static uint32_t uses(const struct state *state, struct bal_rng *rng) {
+static uint32_t draw_uses(const struct state *state, struct bal_rng *rng) {
     const double gain = (1 - (double)state->most / state->servers) * state->r - state->remove;
     double b = gain > 0 ? 2 / gain : USES_MOST;
     b = b < 1 ? 1 : b > USES_MOST ? USES_MOST : b;
     return (uint32_t)b + (bal_rng_uniform(rng) < b - floor(b));
 }
 
-/* The best reply of an open server, or `replies`; *open: how many there are. */
-static uint32_t choose(const struct state *state, const struct bal_fleet *fleet, uint32_t *open) {
-    const uint32_t hot_above = threshold(state);
+/* The best reply of an eligible server, or `replies`; *open: how many there are. */
+static uint32_t choose_reply(const struct state *state, const struct bal_fleet *fleet, uint32_t *open) {
+    const uint32_t hot_above = hot_threshold(state);
     uint32_t best = state->replies;
     *open = 0;
     for (uint32_t i = 0; i < state->replies; i++) {
-        if (!bal_is_open(fleet, state->pool[i].server))
+        if (!bal_is_eligible(fleet, state->pool[i].server))
             continue;
         ++*open;
-        if (best == state->replies || better(&state->pool[i], &state->pool[best], hot_above))
+        if (best == state->replies || is_better_reply(&state->pool[i], &state->pool[best], hot_above))
             best = i;
     }
     return best;
@@ -186,8 +186,8 @@ static uint32_t choose(const struct state *state, const struct bal_fleet *fleet,
 
 /* ---- what the dispatcher calls ---- */
 
-static void ask(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
-    uint32_t drawn[BAL_OWN_MOST];
+static void send_probes(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
+    uint32_t drawn[BAL_LEAST_CONN_MAX];
     state->asks_due += state->r;
     const uint32_t wanted = (uint32_t)state->asks_due;
     state->asks_due -= wanted;
@@ -199,29 +199,29 @@ static void ask(struct state *state, struct bal_fleet *fleet, struct bal_rng *rn
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    ask(state, fleet, rng);
-    drop_old(state, fleet->now);
+    send_probes(state, fleet, rng);
+    remove_old_replies(state, fleet->now);
     uint32_t open;
-    const uint32_t best = choose(state, fleet, &open);
+    const uint32_t best = choose_reply(state, fleet, &open);
     if (open < 2) {
-        drop_due(state);
+        remove_due_replies(state);
         return bal_to(bal_draw(fleet, rng));
     }
     struct reply *reply = &state->pool[best];
     const uint32_t server = reply->server;
     if (reply->uses == 0) /* it has not been used yet */
-        reply->uses = uses(state, rng);
+        reply->uses = draw_uses(state, rng);
     reply->in_flight += job->count;
     if (--reply->uses == 0)
-        drop(state, best);
-    drop_due(state);
+        remove_reply(state, best);
+    remove_due_replies(state);
     return bal_to(server);
 }
 
-static void forget(struct state *state, uint32_t server) {
+static void remove_replies_of(struct state *state, uint32_t server) {
     for (uint32_t i = 0; i < state->replies; i++)
         if (state->pool[i].server == server) {
-            drop(state, i);
+            remove_reply(state, i);
             return;
         }
 }
@@ -231,25 +231,25 @@ static void report(void *block, struct bal_fleet *fleet, enum bal_report what, u
     struct state *state = block;
     if (what == BAL_REPORT_BUSY)
         return;
-    forget(state, server);
+    remove_replies_of(state, server);
     if (what == BAL_REPORT_GONE)
         return;
     if (state->replies == state->most)
-        drop(state, 0);
-    note_in_flight(state, load->length);
+        remove_reply(state, 0);
+    record_in_flight(state, load->length);
     state->pool[state->replies++] = (struct reply){.server = server,
                                                    .in_flight = load->length,
                                                    .latency = isnan(load->latency) ? 0 : load->latency,
                                                    .time = fleet->now};
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    if (state->most != pool_of(value, setting->servers) || state->servers != setting->servers ||
+    if (state->most != pool_of(value, context->servers) || state->servers != context->servers ||
         state->replies > state->most || state->recent_count > RECENT || state->recent_next >= RECENT)
         return false;
     for (uint32_t i = 0; i < state->replies; i++) {
-        if (state->pool[i].server >= setting->servers || isnan(state->pool[i].latency))
+        if (state->pool[i].server >= context->servers || isnan(state->pool[i].latency))
             return false;
         for (uint32_t k = 0; k < i; k++)
             if (state->pool[k].server == state->pool[i].server)
@@ -265,17 +265,18 @@ static bool sound(const void *block, const double *value, const struct bal_setti
     return true;
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
-    const double name = bits_of_name(setting->servers), count = bits_of_count(setting->servers);
-    return pool_of(value, setting->servers) * (name + count + 2 * 64) + RECENT * count;
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
+    const double name = bits_of_index(context->servers), count = bits_of_count(context->servers);
+    return pool_of(value, context->servers) * (name + count + 2 * 64) + RECENT * count;
 }
 
 /* A server has one reply in the pool. */
-static enum bal_code check(const double *value, const struct bal_setting *setting, struct bal_error *err) {
-    if (value[POOL] > setting->servers)
+static enum bal_code check(const double *value, const struct bal_policy_context *context,
+                           struct bal_error *err) {
+    if (value[POOL] > context->servers)
         return bal_fail(err, BAL_E_MODEL,
                         "policy 'prequal': pool=%.0f replies cannot be had of %u servers; use up to %u",
-                        value[POOL], setting->servers, setting->servers);
+                        value[POOL], context->servers, context->servers);
     return BAL_OK;
 }
 
@@ -291,7 +292,7 @@ const struct bal_policy bal_policy_prequal = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .report = report,
     .memory_bits = memory_bits,
     .check = check,

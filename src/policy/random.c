@@ -3,7 +3,7 @@
  * Cost: nothing is asked, nothing is reported. Memory: none.
  * Proved: with equal servers each one is an M/G/1 queue of its own; unstable as soon as the slowest server is
  * overloaded, however idle the others are. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,

@@ -3,28 +3,28 @@
  * Cost: nothing is asked, nothing is reported. Memory: the name of the next server.
  * Proved: with N servers each one sees every N-th arrival, so its input tends to a clockwork (D/M/1 for
  * exponential sizes) as N grows. Not symmetric: it depends on the order of the names. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 struct state {
     uint32_t next;
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static size_t size(const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     return sizeof(struct state);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
-    (void)value, (void)setting;
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
+    (void)value, (void)context;
     struct state *state = block;
     state->next = 0;
 }
 
-/* The first that is open from the next on. At least one is. */
-static uint32_t take(struct state *state, const struct bal_fleet *fleet) {
+/* The first that is eligible from the next on. At least one is. */
+static uint32_t next_server(struct state *state, const struct bal_fleet *fleet) {
     uint32_t server = state->next < fleet->servers ? state->next : 0;
-    while (!bal_is_open(fleet, server))
+    while (!bal_is_eligible(fleet, server))
         server = server + 1 == fleet->servers ? 0 : server + 1;
     state->next = server + 1 == fleet->servers ? 0 : server + 1;
     return server;
@@ -32,12 +32,12 @@ static uint32_t take(struct state *state, const struct bal_fleet *fleet) {
 
 /* A batch that may be split is dealt out like cards: round after round, and those that come first get one
  * more. The next batch begins behind the last of these. */
-static struct bal_decision deal(struct state *state, struct bal_fleet *fleet, uint32_t count) {
-    const uint32_t open = bal_open_count(fleet);
+static struct bal_decision deal_batch(struct state *state, struct bal_fleet *fleet, uint32_t count) {
+    const uint32_t open = bal_eligible_count(fleet);
     const uint32_t parts = count < open ? count : open, more = count % parts;
     uint32_t next = state->next;
     for (uint32_t i = 0; i < parts; i++) {
-        fleet->shares[i] = (struct bal_share){take(state, fleet), count / parts + (i < more)};
+        fleet->shares[i] = (struct bal_share){next_server(state, fleet), count / parts + (i < more)};
         if (i + 1 == more)
             next = state->next;
     }
@@ -49,22 +49,22 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)rng;
     struct state *state = block;
-    if (bal_open_count(fleet) == 0)
+    if (bal_eligible_count(fleet) == 0)
         return bal_to(BAL_NONE);
     if (job->split && job->count > 1)
-        return deal(state, fleet, job->count);
-    return bal_to(take(state, fleet));
+        return deal_batch(state, fleet, job->count);
+    return bal_to(next_server(state, fleet));
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     (void)value;
     const struct state *state = block;
-    return state->next < setting->servers;
+    return state->next < context->servers;
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return bits_of_name(setting->servers);
+    return bits_of_index(context->servers);
 }
 
 const struct bal_policy bal_policy_round_robin = {
@@ -75,6 +75,6 @@ const struct bal_policy bal_policy_round_robin = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .memory_bits = memory_bits,
 };

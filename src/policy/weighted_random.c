@@ -4,7 +4,7 @@
  * Proved: with Poisson arrivals each server is an M/G/1 queue of its own, and if the weights are the speeds
  * all have the same load: stable whenever any policy is, and slower at slow servers in proportion. Where all
  * weights are the same it is random. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,

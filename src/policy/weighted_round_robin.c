@@ -1,20 +1,21 @@
-/* weighted-round-robin: the servers in turn, each as often as its weight says and as evenly as can be
+/* weighted-round-robin: the servers in turn, each in proportion to its weight and as evenly as possible
  * (nginx's smooth order).
  *
- * Each server has a credit. With each job every open server earns its weight; the richest gets the job, the
- * first of them in order if there are several, and pays what all have earned together. So credits add up to
- * 0, and with whole weights a server of weight w gets w of any sum-of-weights consecutive jobs, spread out.
+ * Each server has a credit. With each job every eligible server earns its weight; the richest gets the job,
+ * the first of them in order if there are several, and pays what all have earned together. So credits add up
+ * to 0, and with whole weights a server of weight w gets w of any sum-of-weights consecutive jobs, spread
+ * out.
  *
  * Neighbours of the same weight have the same credit but for who of them has had its turn in this round, in
- * order. So while all servers are open and weights stay, one credit for each run of such neighbours is
+ * order. So while all servers are eligible and weights stay, one credit for each run of such neighbours is
  * enough, and the order is the same (exactly, where weights are sums of few powers of two).
  *
- * Cost: nothing is asked, nothing is reported. O(runs) a job for up to 32 of them, else O(N). Memory: the
- * credit of each server, counted as the bits of a number up to N.
+ * Cost: no probes and no reports. O(runs) a job for up to 32 of them, else O(N). Memory: the credit of each
+ * server, counted as the bits of a number up to N.
  * Proved: each server gets its share exactly, so if the weights are the speeds all have the same load: stable
  * whenever any policy is. Not symmetric: it depends on the order of the names. Where all weights are the same
  * it is round-robin. */
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 #include "policy/table.h"
 
 enum { RUNS_MAX = 32 };
@@ -35,27 +36,27 @@ struct state {
     double credit[]; /* of each server, in weights */
 };
 
-static size_t size(const double *value, const struct bal_setting *setting) {
+static size_t size(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return sizeof(struct state) + setting->servers * sizeof(double);
+    return sizeof(struct state) + context->servers * sizeof(double);
 }
 
-static void init(void *block, const double *value, const struct bal_setting *setting) {
+static void init(void *block, const double *value, const struct bal_policy_context *context) {
     (void)value;
     struct state *state = block;
-    *state = (struct state){.servers = setting->servers};
-    for (uint32_t server = 0; server < setting->servers; server++)
+    *state = (struct state){.servers = context->servers};
+    for (uint32_t server = 0; server < context->servers; server++)
         state->credit[server] = 0;
 }
 
 /* ---- runs of neighbours ---- */
 
 static bool is_whole(const struct state *state, const struct bal_fleet *fleet) {
-    return !fleet->open && fleet->servers == state->servers;
+    return !fleet->eligible && fleet->servers == state->servers;
 }
 
-/* At the beginning, when nobody has any credit. */
-static void fold(struct state *state, const struct bal_fleet *fleet) {
+/* At the beginning, when no server has any credit. */
+static void build_runs(struct state *state, const struct bal_fleet *fleet) {
     struct run *run = NULL;
     for (uint32_t server = 0; is_whole(state, fleet) && server < state->servers; server++) {
         const double weight = bal_weight(fleet, server);
@@ -72,7 +73,7 @@ static void fold(struct state *state, const struct bal_fleet *fleet) {
     }
 }
 
-static void unfold(struct state *state) {
+static void expand_runs(struct state *state) {
     for (const struct run *run = state->run; run < state->run + state->runs; run++)
         for (uint32_t server = run->first; server < run->end; server++)
             state->credit[server] = run->credit - (server < run->next ? state->all : 0);
@@ -106,11 +107,11 @@ static uint32_t take_from_runs(struct state *state, const struct bal_fleet *flee
  * left of other times is cut to this, so that a few rounds make up for it. */
 static uint32_t take_from_all(struct state *state, const struct bal_fleet *fleet) {
     double all = 0;
-    for (uint32_t i = 0; i < bal_open_count(fleet); i++)
-        all += bal_weight(fleet, bal_open_at(fleet, i));
+    for (uint32_t i = 0; i < bal_eligible_count(fleet); i++)
+        all += bal_weight(fleet, bal_eligible_at(fleet, i));
     uint32_t best = BAL_NONE;
     for (uint32_t server = 0; server < fleet->servers && server < state->servers; server++) {
-        if (!bal_is_open(fleet, server))
+        if (!bal_is_eligible(fleet, server))
             continue;
         double *credit = &state->credit[server];
         *credit = fmin(fmax(*credit, -all) + bal_weight(fleet, server), 2 * all);
@@ -122,15 +123,15 @@ static uint32_t take_from_all(struct state *state, const struct bal_fleet *fleet
     return best;
 }
 
-static uint32_t take(struct state *state, const struct bal_fleet *fleet) {
+static uint32_t next_server(struct state *state, const struct bal_fleet *fleet) {
     if (!state->begun)
-        fold(state, fleet);
+        build_runs(state, fleet);
     state->begun = true;
     if (state->runs > 0) {
         const uint32_t server = take_from_runs(state, fleet);
         if (server != BAL_NONE)
             return server;
-        unfold(state);
+        expand_runs(state);
     }
     return take_from_all(state, fleet);
 }
@@ -139,20 +140,20 @@ static struct bal_decision route(void *block, struct bal_fleet *fleet, const str
                                  struct bal_rng *rng) {
     (void)rng;
     struct state *state = block;
-    if (bal_open_count(fleet) == 0)
+    if (bal_eligible_count(fleet) == 0)
         return bal_to(BAL_NONE);
     if (!job->split || job->count == 1)
-        return bal_to(take(state, fleet));
+        return bal_to(next_server(state, fleet));
     bal_shares_begin(fleet);
     for (uint32_t i = 0; i < job->count; i++)
-        fleet->shares[take(state, fleet)].count++;
+        fleet->shares[next_server(state, fleet)].count++;
     return bal_shares_end(fleet);
 }
 
-static bool sound(const void *block, const double *value, const struct bal_setting *setting) {
+static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     (void)value;
     const struct state *state = block;
-    if (state->servers != setting->servers || state->runs > RUNS_MAX)
+    if (state->servers != context->servers || state->runs > RUNS_MAX)
         return false;
     for (const struct run *run = state->run; run < state->run + state->runs; run++)
         if (!(run->first <= run->next && run->next < run->end && run->end <= state->servers) ||
@@ -164,9 +165,9 @@ static bool sound(const void *block, const double *value, const struct bal_setti
     return true;
 }
 
-static double memory_bits(const double *value, const struct bal_setting *setting) {
+static double memory_bits(const double *value, const struct bal_policy_context *context) {
     (void)value;
-    return setting->servers * bits_of_count(setting->servers);
+    return context->servers * bits_of_count(context->servers);
 }
 
 const struct bal_policy bal_policy_weighted_round_robin = {
@@ -178,6 +179,6 @@ const struct bal_policy bal_policy_weighted_round_robin = {
     .route = route,
     .size = size,
     .init = init,
-    .sound = sound,
+    .is_consistent = is_consistent,
     .memory_bits = memory_bits,
 };

@@ -1,4 +1,4 @@
-/* From what an experiment file asks to be drawn, and the results in the store, to a figure.
+/* Builds a figure from its description in an experiment file and the results in the store.
  *
  * Panels, curves and places on the x axis each stand for a dimension of the experiment: one of its axes, its
  * policies or the metrics of the figure. A value to draw is found by fixing one member in each dimension. */
@@ -28,7 +28,7 @@ static enum bal_code fill_theory(struct builder *b, struct place place, bool bou
     enum { FINE = 120 };
     const struct bal_quantity quantity = b->plot->metric[place.metric];
     const bool load = is_swept(b, "load"), high = is_swept(b, "high"), fine = load || high;
-    if (!bal_chart_take(b, column, fine ? FINE : b->x.count))
+    if (!bal_chart_add_value(b, column, fine ? FINE : b->x.count))
         return bal_chart_no_memory(b);
     const double from = bal_chart_x(b, 0), to = bal_chart_x(b, b->x.count - 1);
     for (size_t i = 0; i < column->count; i++) {
@@ -46,7 +46,7 @@ static enum bal_code fill_theory(struct builder *b, struct place place, bool bou
 
 static enum bal_code fill_axis(struct builder *b, struct place place, struct column *column) {
     const struct bal_quantity quantity = b->plot->metric[place.metric];
-    if (!bal_chart_take(b, column, b->x.count))
+    if (!bal_chart_add_value(b, column, b->x.count))
         return bal_chart_no_memory(b);
     for (size_t i = 0; i < b->x.count; i++) {
         const struct place there = bal_chart_moved(place, &b->x, i);
@@ -91,8 +91,8 @@ static bool same_curve(const struct bal_series *a, const struct bal_series *b) {
     return true;
 }
 
-/* Appends what theory says of each of the curves, which stand at the front. Where it says the same of all, as
- * it does of a limit for all numbers of servers, that is one line which belongs to none of them. */
+/* Appends the prediction of theory for each of the curves, which come first. If it is the same for all, like
+ * a limit for all numbers of servers, it is one line that belongs to none of them. */
 static enum bal_code add_theory(struct builder *b, struct place place, struct bal_series *series,
                                 size_t *count) {
     const size_t first = *count;
@@ -175,6 +175,14 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
     return BAL_OK;
 }
 
+/* The experiment may define the unit of time. */
+static const char *unit_of(const struct builder *b, struct bal_quantity quantity,
+                           const struct bal_model *model) {
+    const bool time =
+        quantity.metric < BAL_METRIC_COUNT && strcmp(bal_metric_table[quantity.metric].unit, "time") == 0;
+    return time && b->experiment->unit ? b->experiment->unit : bal_metric_unit(quantity, model);
+}
+
 static bool label_x(struct builder *b, struct place place, struct bal_axis *axis) {
     axis->log = b->plot->log_x;
     axis->low = b->plot->x_range[0];
@@ -186,7 +194,7 @@ static bool label_x(struct builder *b, struct place place, struct bal_axis *axis
             axis->label = bal_chart_mixes_times(b)          ? "time t"
                           : bal_chart_is_waiting(b, &place) ? "waiting time t"
                                                             : "response time t";
-            axis->unit = bal_metric_unit((struct bal_quantity){.metric = BAL_RESPONSE_MEAN}, &c.model);
+            axis->unit = unit_of(b, (struct bal_quantity){.metric = BAL_RESPONSE_MEAN}, &c.model);
         }
         return true;
     }
@@ -234,7 +242,7 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
     const struct bal_quantity quantity = b->plot->metric[place.metric];
     if (b->series.what == BAL_BY_METRIC && b->plot->metrics > 1) { /* the legend names them; their unit is
                                                                       left */
-        axis->label = bal_metric_unit(quantity, &c.model);
+        axis->label = unit_of(b, quantity, &c.model);
         if (!*axis->label && quantity.metric < BAL_METRIC_COUNT)
             axis->label = bal_metric_table[quantity.metric].unit;
         return true;
@@ -244,7 +252,7 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
         axis->label = bal_chart_text(b, axis->label, b->plot->inverse ? " under that of " : " over that of ",
                                      b->experiment->policy[b->plot->over].label);
     else
-        axis->unit = bal_metric_unit(quantity, &c.model);
+        axis->unit = unit_of(b, quantity, &c.model);
     return axis->label;
 }
 

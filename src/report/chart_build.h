@@ -1,7 +1,7 @@
 /* How charts are built from the results of an experiment: what their parts share.
  *
- * chart.c is the figure and its panels; chart_place.c says where a value stands, chart_value.c what it is;
- * chart_times.c and chart_map.c make the curves that are not values over an axis. */
+ * chart.c is the figure and its panels; chart_place.c gives the position of a value, chart_value.c the value
+ * itself; chart_times.c and chart_map.c make the curves that are not values over an axis. */
 #ifndef REPORT_CHART_BUILD_H
 #define REPORT_CHART_BUILD_H
 
@@ -44,7 +44,7 @@ struct place bal_chart_start(const struct builder *b);
 struct place bal_chart_moved(struct place place, const struct dimension *dimension, size_t i);
 struct bal_case bal_chart_case(const struct builder *b, const struct place *place);
 
-/* Three texts in one; the label of a quantity; what a member is called, "" for BAL_BY_NOTHING. NULL without
+/* Three texts joined; the label of a quantity; the name of a member, "" for BAL_BY_NOTHING. NULL without
  * memory. */
 char *bal_chart_text(struct builder *b, const char *first, const char *middle, const char *second);
 const char *bal_chart_metric_text(struct builder *b, struct bal_quantity quantity);
@@ -56,7 +56,7 @@ double bal_chart_x(const struct builder *b, size_t i);
 
 /* ---- values ---- */
 
-/* What was measured of a quantity there. */
+/* The measured value of a quantity at a place. */
 struct value {
     struct bal_estimate estimate; /* NaN: nothing */
     enum bal_verdict verdict;
@@ -65,23 +65,23 @@ struct value {
 enum bal_code bal_chart_measure(struct builder *b, const struct place *place, struct bal_quantity quantity,
                                 struct value *value);
 
-/* What theory says, NaN where nothing; whose it is is noted for the legend. */
+/* What theory predicts, NaN without a prediction. Which theory it is is noted for the legend. */
 double bal_chart_known(struct builder *b, const struct bal_case *c, struct bal_quantity quantity);
-void bal_chart_note_source(struct builder *b, const char *source);
+void bal_chart_add_source(struct builder *b, const char *source);
 
-/* The same, or the bound that is proved, divided as what is measured is. */
+/* The same, or the proved bound, divided by the same baseline as the measured value. */
 double bal_chart_computed(struct builder *b, const struct place *place, const struct bal_case *c,
                           struct bal_quantity quantity, bool bound);
 
 /* The numbers of a series while they are being gathered. */
 struct column {
     size_t count;
-    double *x, *y, *half;
+    double *x, *y, *half_width;
     enum bal_verdict *verdict;
     bool unstable; /* a whole curve that cannot be drawn for that reason */
 };
 
-bool bal_chart_take(struct builder *b, struct column *column, size_t count);
+bool bal_chart_add_value(struct builder *b, struct column *column, size_t count);
 void bal_chart_put(struct column *column, size_t i, double x, const struct value *value);
 void bal_chart_put_exact(struct column *column, size_t i, double x, double y);
 void bal_chart_attach(struct bal_series *series, const struct column *column);

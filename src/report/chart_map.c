@@ -15,7 +15,7 @@ static double y_of(const struct builder *b, size_t i) {
 /* The points of one verdict. */
 static enum bal_code fill_verdicts(struct builder *b, struct place place, enum bal_verdict verdict,
                                    struct column *column) {
-    if (!bal_chart_take(b, column, 2 * b->x.count * b->series.count))
+    if (!bal_chart_add_value(b, column, 2 * b->x.count * b->series.count))
         return bal_chart_no_memory(b);
     column->count = 0;
     for (size_t s = 0; s < b->series.count; s++)
@@ -37,12 +37,12 @@ static enum bal_code fill_verdicts(struct builder *b, struct place place, enum b
 
 /* Where x is a load: that beyond which it is known to be unstable, for each y. */
 static enum bal_code fill_frontier(struct builder *b, struct place place, struct column *column) {
-    if (!bal_chart_take(b, column, b->series.count))
+    if (!bal_chart_add_value(b, column, b->series.count))
         return bal_chart_no_memory(b);
     for (size_t s = 0; s < b->series.count; s++) {
         const struct place there = bal_chart_moved(place, &b->series, s);
         const struct bal_case c = bal_chart_case(b, &there);
-        const double load = is_load(b) ? bal_known_unstable_load(&c.model, &c.policy) : NAN;
+        const double load = is_load(b) ? bal_theory_unstable_load(&c.model, &c.policy) : NAN;
         const double most = bal_chart_x(b, b->x.count - 1);
         bal_chart_put_exact(column, s, load, load <= most ? y_of(b, s) : NAN);
     }

@@ -10,7 +10,7 @@ enum { TAIL_SHOWN = 40 }; /* levels, at most */
 static const double tail_least = 1e-6;
 
 enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct column *column) {
-    if (!bal_chart_take(b, column, TAIL_SHOWN))
+    if (!bal_chart_add_value(b, column, TAIL_SHOWN))
         return bal_chart_no_memory(b);
     for (int i = 0; i < TAIL_SHOWN; i++) {
         struct value value;
@@ -28,7 +28,7 @@ enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct 
 }
 
 enum bal_code bal_chart_fill_tail_theory(struct builder *b, struct place place, struct column *column) {
-    if (!bal_chart_take(b, column, TAIL_SHOWN))
+    if (!bal_chart_add_value(b, column, TAIL_SHOWN))
         return bal_chart_no_memory(b);
     const struct bal_case c = bal_chart_case(b, &place);
     for (int i = 0; i < TAIL_SHOWN; i++) {
@@ -75,7 +75,7 @@ enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place,
         code = bal_store_histograms(b->store, b->experiment, point, place.policy,
                                     bal_chart_is_waiting(b, &place) ? NULL : histogram,
                                     bal_chart_is_waiting(b, &place) ? histogram : NULL, &unit, b->err);
-    if (!code && !bal_chart_take(b, column, 2 * BAL_HISTOGRAM_BINS))
+    if (!code && !bal_chart_add_value(b, column, 2 * BAL_HISTOGRAM_BINS))
         code = bal_chart_no_memory(b);
     if (code)
         goto out;
@@ -109,18 +109,19 @@ out:
 enum bal_code bal_chart_fill_law(struct builder *b, struct place place, const struct bal_series *measured,
                                  struct column *column) {
     const struct bal_case c = bal_chart_case(b, &place);
-    const struct bal_known known = bal_known_of(&c.model, &c.policy);
-    const enum bal_known_time what = bal_chart_is_waiting(b, &place) ? BAL_KNOWN_WAITING : BAL_KNOWN_RESPONSE;
+    const struct bal_prediction known = bal_theory_predict(&c.model, &c.policy);
+    const enum bal_theory_time what =
+        bal_chart_is_waiting(b, &place) ? BAL_THEORY_WAITING : BAL_THEORY_RESPONSE;
     /* Some of its hundreds of points are enough for a smooth curve. */
     const size_t stride = 1 + measured->count / 100;
-    if (!bal_chart_take(b, column, measured->count / stride))
+    if (!bal_chart_add_value(b, column, measured->count / stride))
         return bal_chart_no_memory(b);
     for (size_t i = 0; i < column->count; i++) {
         const double t = measured->x[i * stride];
-        const double longer = bal_known_longer(&c.model, &c.policy, what, t);
+        const double longer = bal_theory_tail(&c.model, &c.policy, what, t);
         bal_chart_put_exact(column, i, t, b->plot->kind == BAL_PLOT_CDF ? 1 - longer : longer);
         if (!isnan(longer))
-            bal_chart_note_source(b, known.source);
+            bal_chart_add_source(b, known.source);
     }
     return BAL_OK;
 }

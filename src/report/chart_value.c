@@ -51,7 +51,7 @@ enum bal_code bal_chart_measure(struct builder *b, const struct place *place, st
     return code;
 }
 
-void bal_chart_note_source(struct builder *b, const char *source) {
+void bal_chart_add_source(struct builder *b, const char *source) {
     b->mixed |= b->source && strcmp(b->source, source) != 0;
     b->source = source;
 }
@@ -60,12 +60,12 @@ double bal_chart_known(struct builder *b, const struct bal_case *c, struct bal_q
     const char *source = NULL;
     const double value = bal_quantity_of_case(quantity, c, &source);
     if (!isnan(value))
-        bal_chart_note_source(b, source);
+        bal_chart_add_source(b, source);
     return value;
 }
 
 static double bound_at(const struct bal_case *c, struct bal_quantity quantity) {
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    const struct bal_prediction known = bal_theory_predict(&c->model, &c->policy);
     return bal_quantity_bound(quantity, &known);
 }
 
@@ -89,21 +89,21 @@ static double *take_numbers(struct builder *b, size_t count) {
     return bal_arena_take(b->arena, count, sizeof(double));
 }
 
-bool bal_chart_take(struct builder *b, struct column *column, size_t count) {
+bool bal_chart_add_value(struct builder *b, struct column *column, size_t count) {
     *column = (struct column){
         .count = count,
         .x = take_numbers(b, count),
         .y = take_numbers(b, count),
-        .half = take_numbers(b, count),
+        .half_width = take_numbers(b, count),
         .verdict = bal_arena_take(b->arena, count, sizeof *column->verdict),
     };
-    return column->x && column->y && column->half && column->verdict;
+    return column->x && column->y && column->half_width && column->verdict;
 }
 
 void bal_chart_put(struct column *column, size_t i, double x, const struct value *value) {
     column->x[i] = x;
     column->y[i] = value->estimate.mean;
-    column->half[i] = value->estimate.half;
+    column->half_width[i] = value->estimate.half_width;
     column->verdict[i] = value->verdict;
 }
 
@@ -117,7 +117,7 @@ void bal_chart_attach(struct bal_series *series, const struct column *column) {
     series->count = column->count;
     series->x = column->x;
     series->y = column->y;
-    series->half = column->half;
+    series->half_width = column->half_width;
     series->verdict = column->verdict;
 }
 

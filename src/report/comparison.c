@@ -1,12 +1,12 @@
 /* JSON and csv of a comparison, and the order of its rows; the text table is in comparison_text.c. */
 #include "report/comparison.h"
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/theory.h"
 #include "ballast/version.h"
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/csv.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -26,7 +26,7 @@ bool bal_comparison_has_means(const struct bal_result *result) {
     return bal_comparison_no_means(result) == NULL;
 }
 
-static bool better(const struct bal_result *a, const struct bal_result *b) {
+static bool is_better(const struct bal_result *a, const struct bal_result *b) {
     if (bal_comparison_has_means(a) != bal_comparison_has_means(b))
         return bal_comparison_has_means(a);
     return bal_comparison_has_means(a) &&
@@ -36,7 +36,7 @@ static bool better(const struct bal_result *a, const struct bal_result *b) {
 void bal_comparison_order(const struct bal_result *results, size_t count, size_t *order) {
     for (size_t i = 0; i < count; i++) {
         size_t at = i;
-        for (; at > 0 && better(&results[i], &results[order[at - 1]]); at--)
+        for (; at > 0 && is_better(&results[i], &results[order[at - 1]]); at--)
             order[at] = order[at - 1];
         order[at] = i;
     }
@@ -46,7 +46,7 @@ static void json_estimate(struct json *json, const char *key, struct bal_estimat
     bal_json_number(json, key, known ? estimate.mean : NAN);
 }
 
-/* Percentiles that were asked for beside the usual ones. */
+/* Percentiles that were asked for in addition to the usual ones. */
 static void json_asked(struct json *json, const struct bal_case *c, const struct bal_result *result,
                        enum bal_distribution distribution, bool known) {
     const struct bal_percentiles *asked = c->run.percentiles;
@@ -56,12 +56,35 @@ static void json_asked(struct json *json, const struct bal_case *c, const struct
             continue;
         snprintf(ci, sizeof ci, "%s_ci", bal_percentile_name(asked->quantile[i], name));
         bal_json_number(json, name, known ? result->percentile[distribution][i].mean : NAN);
-        bal_json_number(json, ci, known ? result->percentile[distribution][i].half : NAN);
+        bal_json_number(json, ci, known ? result->percentile[distribution][i].half_width : NAN);
     }
 }
 
-/* mean, ci and percentiles; the metric of the mean stands before that of the median, and what follows it is
- * in the order of BAL_TIME_METRICS. */
+/* The percentiles whose intervals are too short. */
+static void json_rare(struct json *json, const struct bal_case *c, const struct bal_result *result) {
+    static const double usual[] = {0.5, 0.9, 0.99, 0.999};
+    static const char *const names[] = {"p50", "p90", "p99", "p999"};
+    const struct bal_percentiles *asked = c->run.percentiles;
+    bal_json_open_line(json, "rare", '[');
+    for (unsigned i = 0; i < 4 + (asked ? asked->count : 0); i++) {
+        const double quantile = i < 4 ? usual[i] : asked->quantile[i - 4];
+        char name[BAL_PERCENTILE_TEXT];
+        if (bal_result_spells(c, result, quantile) < BAL_SPELLS_MIN)
+            bal_json_text(json, NULL, i < 4 ? names[i] : bal_percentile_print(quantile, name));
+    }
+    bal_json_close(json, ']');
+}
+
+/* A share, a rate or a mean as KEY, and its half-width as KEY_ci. */
+static void json_share(struct json *json, const char *key, struct bal_estimate estimate, bool known) {
+    char ci[40];
+    snprintf(ci, sizeof ci, "%s_ci", key);
+    json_estimate(json, key, estimate, known);
+    bal_json_number(json, ci, known ? estimate.half_width : NAN);
+}
+
+/* mean, ci and percentiles; the metric of the mean comes before that of the median, and what follows it is in
+ * the order of BAL_TIME_METRICS. */
 static void json_times(struct json *json, const char *key, const struct bal_case *c,
                        const struct bal_result *result, enum bal_distribution distribution) {
     static const char *const names[] = {"p50", "p90", "p99", "p999"};
@@ -69,16 +92,17 @@ static void json_times(struct json *json, const char *key, const struct bal_case
     const bool known = bal_comparison_has_means(result);
     bal_json_open_line(json, key, '{');
     json_estimate(json, "mean", result->metric[first], known);
-    bal_json_number(json, "ci", known ? result->metric[first].half : NAN);
+    bal_json_number(json, "ci", known ? result->metric[first].half_width : NAN);
     for (int i = 0; i < 4; i++) {
         char ci[16];
         snprintf(ci, sizeof ci, "%s_ci", names[i]);
         json_estimate(json, names[i], result->metric[first + 1 + i], known);
-        bal_json_number(json, ci, known ? result->metric[first + 1 + i].half : NAN);
+        bal_json_number(json, ci, known ? result->metric[first + 1 + i].half_width : NAN);
     }
     json_asked(json, c, result, distribution, known);
+    json_rare(json, c, result);
     if (first == BAL_WAITING_MEAN || first == BAL_HIGH_WAITING_MEAN || first == BAL_LOW_WAITING_MEAN)
-        json_estimate(json, "probability", result->metric[first + 5], known);
+        json_share(json, "probability", result->metric[first + 5], known);
     bal_json_close(json, '}');
 }
 
@@ -86,8 +110,8 @@ static void json_queue(struct json *json, const struct bal_result *result) {
     const bool known = bal_comparison_has_means(result);
     bal_json_open_line(json, "queue", '{');
     json_estimate(json, "mean", result->metric[BAL_QUEUE_MEAN], known);
-    bal_json_number(json, "ci", known ? result->metric[BAL_QUEUE_MEAN].half : NAN);
-    json_estimate(json, "total", result->metric[BAL_QUEUE_TOTAL], known);
+    bal_json_number(json, "ci", known ? result->metric[BAL_QUEUE_MEAN].half_width : NAN);
+    json_share(json, "total", result->metric[BAL_QUEUE_TOTAL], known);
     bal_json_open_line(json, "tail", '[');
     for (int i = 0; known && i < BAL_TAIL_LEVELS && result->tail[i] > 1e-9; i++)
         bal_json_number(json, NULL, result->tail[i]);
@@ -97,42 +121,51 @@ static void json_queue(struct json *json, const struct bal_result *result) {
 
 static void json_messages(struct json *json, const struct bal_result *result) {
     bal_json_open_line(json, "messages", '{');
-    bal_json_number(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB].mean);
-    bal_json_number(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB].mean);
-    bal_json_number(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
-    bal_json_number(json, "per_time", result->metric[BAL_MESSAGES_PER_TIME].mean);
+    json_share(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB], true);
+    json_share(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB], true);
+    json_share(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB], true);
+    json_share(json, "per_time", result->metric[BAL_MESSAGES_PER_TIME], true);
     bal_json_close(json, '}');
 }
 
 static void json_power(struct json *json, const struct bal_result *result) {
     bal_json_open_line(json, "power", '{');
-    bal_json_number(json, "mean", result->metric[BAL_POWER_MEAN].mean);
-    bal_json_number(json, "mean_ci", result->metric[BAL_POWER_MEAN].half);
-    bal_json_number(json, "waste", result->metric[BAL_POWER_WASTE].mean);
-    bal_json_number(json, "energy_per_job", result->metric[BAL_ENERGY_PER_JOB].mean);
-    bal_json_number(json, "busy", result->metric[BAL_SERVERS_BUSY].mean);
-    bal_json_number(json, "standby", result->metric[BAL_SERVERS_STANDBY].mean);
-    bal_json_number(json, "setup", result->metric[BAL_SERVERS_SETUP].mean);
-    bal_json_number(json, "off", result->metric[BAL_SERVERS_OFF].mean);
+    json_share(json, "mean", result->metric[BAL_POWER_MEAN], true);
+    json_share(json, "waste", result->metric[BAL_POWER_WASTE], true);
+    json_share(json, "energy_per_job", result->metric[BAL_ENERGY_PER_JOB], true);
+    json_share(json, "busy", result->metric[BAL_SERVERS_BUSY], true);
+    json_share(json, "standby", result->metric[BAL_SERVERS_STANDBY], true);
+    json_share(json, "setup", result->metric[BAL_SERVERS_SETUP], true);
+    json_share(json, "off", result->metric[BAL_SERVERS_OFF], true);
     bal_json_close(json, '}');
 }
 
 /* What the theorems say of the chain. */
-static void json_proof(struct json *json, const struct bal_beside *beside) {
-    bal_json_text(json, "proof", bal_proof_text(beside->proof.proof));
-    bal_json_text(json, "proof_by", beside->proof.why);
-    bal_json_number(json, "bound_log10", bal_tower_log10(&beside->bound.mean));
-    bal_json_bool(json, "bound_holds", beside->bound.holds);
+static void json_proof(struct json *json, const struct bal_theory_row *theory_row) {
+    bal_json_text(json, "proof", bal_proof_text(theory_row->proof.proof));
+    bal_json_text(json, "proof_by", theory_row->proof.why);
+    bal_json_number(json, "bound_log10", bal_tower_log10(&theory_row->bound.mean));
+    bal_json_bool(json, "bound_holds", theory_row->bound.holds);
 }
 
 static void json_stealing(struct json *json, const struct bal_result *result,
-                          const struct bal_beside *beside) {
+                          const struct bal_theory_row *theory_row) {
     bal_json_open_line(json, "stealing", '{');
-    bal_json_number(json, "requests", result->metric[BAL_STEALING_REQUESTS].mean);
-    bal_json_number(json, "steals", result->metric[BAL_STEALING_STEALS].mean);
-    bal_json_number(json, "moved", result->metric[BAL_STEALING_MOVED].mean);
-    if (beside->chain)
-        json_proof(json, beside);
+    json_share(json, "requests", result->metric[BAL_STEALING_REQUESTS], true);
+    json_share(json, "steals", result->metric[BAL_STEALING_STEALS], true);
+    json_share(json, "moved", result->metric[BAL_STEALING_MOVED], true);
+    if (theory_row->chain)
+        json_proof(json, theory_row);
+    bal_json_close(json, '}');
+}
+
+/* Servers with at least one, two and three high jobs. */
+static void json_tail(struct json *json, const struct bal_estimate *tail) {
+    bal_json_open(json, "queue", '{');
+    bal_json_open_line(json, "tail", '{');
+    for (int i = 0; i < 3; i++)
+        json_share(json, (const char *[]){"1", "2", "3"}[i], tail[i], true);
+    bal_json_close(json, '}');
     bal_json_close(json, '}');
 }
 
@@ -142,7 +175,9 @@ static void json_class(struct json *json, const char *key, const struct bal_case
     bal_json_open(json, key, '{');
     json_times(json, "response", c, result, response);
     json_times(json, "waiting", c, result, waiting);
-    bal_json_number(json, "probes_per_job", result->metric[probes].mean);
+    json_share(json, "probes_per_job", result->metric[probes], true);
+    if (response == BAL_OF_HIGH_RESPONSE)
+        json_tail(json, &result->metric[BAL_HIGH_TAIL_1]);
     bal_json_close(json, '}');
 }
 
@@ -150,13 +185,13 @@ static void json_classes(struct json *json, const struct bal_case *c, const stru
     bal_json_open(json, "classes", '{');
     json_class(json, "high", c, result, BAL_OF_HIGH_RESPONSE, BAL_OF_HIGH_WAITING, BAL_HIGH_PROBES_PER_JOB);
     json_class(json, "low", c, result, BAL_OF_LOW_RESPONSE, BAL_OF_LOW_WAITING, BAL_LOW_PROBES_PER_JOB);
-    bal_json_number(json, "moves_per_high_job", result->metric[BAL_MOVES_PER_HIGH_JOB].mean);
+    json_share(json, "moves_per_high_job", result->metric[BAL_MOVES_PER_HIGH_JOB], true);
     bal_json_close(json, '}');
 }
 
 static const char *const quantile_names[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
 
-static void json_class_theory(struct json *json, const char *key, const struct bal_known_class *class) {
+static void json_class_theory(struct json *json, const char *key, const struct bal_prediction_class *class) {
     bal_json_open_line(json, key, '{');
     bal_json_number(json, "response_mean", class->response_mean);
     bal_json_number(json, "response_bound", class->response_bound);
@@ -167,8 +202,26 @@ static void json_class_theory(struct json *json, const char *key, const struct b
     bal_json_close(json, '}');
 }
 
-static void json_theory(struct json *json, const struct bal_known *known, bool classes) {
-    if (known->kind == BAL_KNOWN_NOTHING) {
+/* More than two classes, the most urgent first. */
+static void json_many_classes(struct json *json, const struct bal_case *c, const struct bal_result *result,
+                              const struct bal_prediction *known) {
+    bal_json_open(json, "by_class", '[');
+    for (uint32_t i = 0; i < c->model.class_count; i++) {
+        const struct bal_estimate *of = &result->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i];
+        const bool has = bal_comparison_has_means(result);
+        bal_json_open_line(json, NULL, '{');
+        bal_json_number(json, "share", c->model.share[i]);
+        bal_json_number(json, "response_mean", has ? of[0].mean : NAN);
+        bal_json_number(json, "ci", has ? of[0].half_width : NAN);
+        bal_json_number(json, "response_p99", has ? of[1].mean : NAN);
+        bal_json_number(json, "theory", known->class_response[i]);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+}
+
+static void json_theory(struct json *json, const struct bal_prediction *known, bool classes) {
+    if (known->kind == BAL_THEORY_UNKNOWN) {
         bal_json_null(json, "theory");
         return;
     }
@@ -183,7 +236,7 @@ static void json_theory(struct json *json, const struct bal_known *known, bool c
         json_class_theory(json, "high", &known->high);
         json_class_theory(json, "low", &known->low);
     }
-    bal_json_text(json, "kind", bal_known_word(known->kind));
+    bal_json_text(json, "kind", bal_theory_kind_name(known->kind));
     bal_json_text(json, "source", known->source);
     bal_json_open_line(json, "tail", '[');
     for (unsigned i = 0; i < known->levels && known->tail[i] > 1e-9; i++)
@@ -195,7 +248,7 @@ static void json_theory(struct json *json, const struct bal_known *known, bool c
 static void json_pair(struct json *json, const char *key, struct bal_estimate estimate) {
     bal_json_open_line(json, key, '{');
     bal_json_number(json, "mean", estimate.mean);
-    bal_json_number(json, "ci", estimate.half);
+    bal_json_number(json, "ci", estimate.half_width);
     bal_json_close(json, '}');
 }
 
@@ -204,7 +257,7 @@ static void json_load(struct json *json, const struct bal_result *result) {
     static const char *const names[] = {"p50", "p90", "p99", "p999", "tail"};
     bal_json_open_line(json, "load", '{');
     bal_json_number(json, "achieved", result->metric[BAL_LOAD_ACHIEVED].mean);
-    bal_json_number(json, "ci", result->metric[BAL_LOAD_ACHIEVED].half);
+    bal_json_number(json, "ci", result->metric[BAL_LOAD_ACHIEVED].half_width);
     bal_json_bool(json, "outlasted_curve", result->outlasted);
     for (int i = 0; i < 5; i++)
         if (!isnan(result->metric[BAL_LOAD_P50 + i].mean))
@@ -213,7 +266,7 @@ static void json_load(struct json *json, const struct bal_result *result) {
 }
 
 void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                                const struct bal_beside *beside) {
+                                const struct bal_theory_row *theory_row) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_json_text(json, "policy", policy);
@@ -222,20 +275,22 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     json_queue(json, result);
     json_messages(json, result);
     json_power(json, result);
-    bal_json_number(json, "lost", result->metric[BAL_LOST].mean);
-    bal_json_number(json, "refused", result->metric[BAL_REFUSED].mean);
+    json_share(json, "lost", result->metric[BAL_LOST], true);
+    json_share(json, "refused", result->metric[BAL_REFUSED], true);
     if (c->model.patience.mean > 0)
-        bal_json_number(json, "gave_up", result->metric[BAL_GAVE_UP].mean);
+        json_share(json, "gave_up", result->metric[BAL_GAVE_UP], true);
     if (bal_network_fails(&c->model.network) || bal_failures_happen(&c->model.failures))
-        bal_json_number(json, "failed", result->metric[BAL_FAILED].mean);
+        json_share(json, "failed", result->metric[BAL_FAILED], true);
     if (c->model.steal.kind != BAL_STEAL_NONE)
-        json_stealing(json, result, beside);
+        json_stealing(json, result, theory_row);
     if (c->model.classes)
         json_classes(json, c, result);
+    if (c->model.class_count > 2)
+        json_many_classes(json, c, result, &theory_row->known);
     bal_json_number(json, "memory_bits", result->memory_bits);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     bal_doubt_json(json, result->doubts);
-    json_theory(json, &beside->known, c->model.classes);
+    json_theory(json, &theory_row->known, c->model.classes);
     bal_json_text(json, "engine", bal_engine_text(result->engine));
     bal_json_count(json, "replications", result->replications);
     bal_json_bool(json, "precise", result->precise);
@@ -254,9 +309,9 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
 }
 
 void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                                const struct bal_beside *beside) {
+                                const struct bal_theory_row *theory_row) {
     bal_json_open(json, NULL, '{');
-    bal_comparison_json_fields(json, c, result, beside);
+    bal_comparison_json_fields(json, c, result, theory_row);
     bal_json_close(json, '}');
 }
 
@@ -287,7 +342,7 @@ static void json_work(struct json *json, const struct bal_model *model) {
         bal_json_bool(json, "split", model->split);
         return;
     }
-    bal_law_print(&model->size, text, sizeof text);
+    bal_dist_print(&model->size, text, sizeof text);
     bal_json_text(json, "service", text);
     if (model->tasks > 1)
         bal_json_count(json, "tasks", model->tasks);
@@ -298,11 +353,11 @@ static void json_work(struct json *json, const struct bal_model *model) {
         bal_json_text(json, "curve", text);
     }
     if (model->standby.mean > 0) {
-        bal_law_print(&model->standby, text, sizeof text);
+        bal_dist_print(&model->standby, text, sizeof text);
         bal_json_text(json, "standby", text);
     }
     if (model->setup.mean > 0) {
-        bal_law_print(&model->setup, text, sizeof text);
+        bal_dist_print(&model->setup, text, sizeof text);
         bal_json_text(json, "setup", text);
     }
 }
@@ -319,6 +374,10 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     json_work(json, &c->model);
     if (c->model.classes) {
         bal_json_number(json, "high", c->model.high);
+        if (c->model.class_count > 2) {
+            bal_model_print_classes(&c->model, text, sizeof text);
+            bal_json_text(json, "classes", text);
+        }
         bal_json_text(json, "discipline", bal_discipline_text(c->model.discipline));
     }
     bal_json_number(json, "time", comparison->results[0].time);
@@ -332,7 +391,7 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bal_json_count(json, "replications", c->replications);
     bal_json_number(json, "precision", comparison->precision > 0 ? comparison->precision : NAN);
     bal_json_count(json, "seed", c->run.seed);
-    bal_json_number(json, "floor_response_mean", comparison->beside[0].floor_response);
+    bal_json_number(json, "floor_response_mean", comparison->theory_row[0].floor_response);
     bal_json_bool(json, "cut_short", comparison->cut_short);
     bal_json_close(json, '}');
 }
@@ -340,7 +399,7 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
 void bal_comparison_json(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     bal_comparison_order(comparison->results, comparison->count, order);
@@ -353,7 +412,7 @@ void bal_comparison_json(const struct comparison *comparison, FILE *out) {
     bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < comparison->count; i++)
         bal_comparison_json_result(&json, &comparison->cases[order[i]], &comparison->results[order[i]],
-                                   &comparison->beside[order[i]]);
+                                   &comparison->theory_row[order[i]]);
     bal_json_close(&json, ']');
     bal_json_close(&json, '}');
     free(order);
@@ -390,7 +449,7 @@ static void csv_asked(const struct bal_case *c, const struct bal_result *result,
         for (unsigned i = 0; i < asked->count; i++)
             if (is_extra(asked, i)) {
                 bal_csv_number(has ? result->percentile[d][i].mean : NAN, out);
-                bal_csv_number(has ? result->percentile[d][i].half : NAN, out);
+                bal_csv_number(has ? result->percentile[d][i].half_width : NAN, out);
             }
 }
 
@@ -410,18 +469,18 @@ static bool is_message(int metric) {
 }
 
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
-                            const struct bal_beside *beside, FILE *out) {
+                            const struct bal_theory_row *theory_row, FILE *out) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
         const bool has = result->replications > 0 && (bal_comparison_has_means(result) || is_message(m));
         bal_csv_number(has ? result->metric[m].mean : NAN, out);
-        bal_csv_number(has ? result->metric[m].half : NAN, out);
+        bal_csv_number(has ? result->metric[m].half_width : NAN, out);
     }
-    bal_csv_number(beside->known.response_mean, out);
-    bal_csv_number(beside->known.high.response_mean, out);
-    bal_csv_number(beside->known.low.response_mean, out);
+    bal_csv_number(theory_row->known.response_mean, out);
+    bal_csv_number(theory_row->known.high.response_mean, out);
+    bal_csv_number(theory_row->known.low.response_mean, out);
     bal_csv_number(result->memory_bits, out);
     fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
             result->jobs, result->events);
@@ -433,7 +492,7 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
 void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     bal_comparison_order(comparison->results, comparison->count, order);
@@ -441,7 +500,7 @@ void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
     fputs(",settings\n", out);
     for (size_t i = 0; i < comparison->count; i++) {
         bal_comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]],
-                               &comparison->beside[order[i]], out);
+                               &comparison->theory_row[order[i]], out);
         bal_head_csv(comparison->draft, out);
         fputc('\n', out);
     }

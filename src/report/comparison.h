@@ -3,17 +3,19 @@
 #define REPORT_COMPARISON_H
 
 #include "format/table.h"
-#include "report/beside.h"
 #include "report/head.h"
+#include "report/theory_row.h"
 
 struct comparison {
     const struct bal_case *cases; /* all of the same model */
     const struct bal_result *results;
-    const struct bal_beside *beside; /* what theory says of each case */
+    const struct bal_theory_row *theory_row; /* the prediction of theory for each case */
     size_t count;
     double jobs;                   /* expected per replication */
     double precision;              /* wanted, 0: none */
     const struct bal_draft *draft; /* the settings that were given */
+    const char *const *called; /* the alias by which each policy was given; NULL: none; NULL instead of the
+                                  list: no policy has one */
     bool cut_short;
 };
 
@@ -25,21 +27,21 @@ void bal_comparison_json(const struct comparison *comparison, FILE *out);
 
 /* One object of the "results" list: what is known of one case; and its fields alone, for a larger object. */
 void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                                const struct bal_beside *beside);
+                                const struct bal_theory_row *theory_row);
 void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                                const struct bal_beside *beside);
+                                const struct bal_theory_row *theory_row);
 
 /* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
 void bal_comparison_csv_head(const struct bal_case *c, FILE *out);
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
-                            const struct bal_beside *beside, FILE *out);
+                            const struct bal_theory_row *theory_row, FILE *out);
 
-/* Are there means to speak of? That of a queue which grows without bound is not a number, nor is that of no
- * job. If not, what a table says in their place: "unstable", "no job done", "no trial done"; else NULL. */
+/* Are there means? The mean of a queue that grows without bound is not a number, nor is the mean of no jobs.
+ * If not, the text that a table prints instead: "unstable", "no job done", "no trial done"; else NULL. */
 bool bal_comparison_has_means(const struct bal_result *result);
 const char *bal_comparison_no_means(const struct bal_result *result);
 
-/* Of runs that went on after the end of their load curve. */
+/* For runs that continued after the end of their load curve. */
 extern const char bal_outlasted_text[];
 
 /* Indices of the results, best mean response time first, unstable and unknown ones last. */

@@ -1,9 +1,9 @@
-/* A table of policies in three sentences: what is best, what that costs and who else would do, and what not
- * to believe. Each is said only of what the table holds: rows without a mean, doubted and undecided ones, and
- * rows that chance may have ordered are never told as more than they are. */
+/* Explains a table of policies in three sentences: the best policy; its cost and the alternatives; and which
+ * rows are not reliable. Each sentence is about rows that support it: rows without a mean, doubted and
+ * undecided rows, and rows that chance may have ordered are described as such. */
 #include "report/comparison.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/table.h"
 #include "report/sizes.h"
 
@@ -19,9 +19,9 @@ struct story {
     size_t used;
 };
 
-static void tell(struct story *story, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append_text(struct story *story, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void tell(struct story *story, const char *format, ...) {
+static void append_text(struct story *story, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     const size_t room = sizeof story->text - story->used;
@@ -38,25 +38,25 @@ static const struct bal_policy *policy_at(const struct story *story, size_t plac
     return story->comparison->cases[story->order[place]].policy.policy;
 }
 
-static void tell_name(struct story *story, size_t place) {
+static void write_name(struct story *story, size_t place) {
     char text[200];
     bal_policy_print(&story->comparison->cases[story->order[place]].policy, text, sizeof text);
-    tell(story, "%s", text);
+    append_text(story, "%s", text);
 }
 
 static struct bal_estimate mean_at(const struct story *story, size_t place) {
     return result_at(story, place)->metric[BAL_RESPONSE_MEAN];
 }
 
-/* Has it a mean that nothing speaks against? */
+/* Does it have a mean without doubts? */
 static bool is_sure(const struct story *story, size_t place) {
     const struct bal_result *result = result_at(story, place);
     return bal_comparison_has_means(result) && result->verdict == BAL_STABLE && result->doubts == 0;
 }
 
-/* May chance alone have put the one before the other? Without intervals it may. */
+/* May the order of the two be due to chance? Without intervals it may. */
 static bool may_be_equal(struct bal_estimate a, struct bal_estimate b) {
-    return !(fabs(a.mean - b.mean) > a.half + b.half);
+    return !(fabs(a.mean - b.mean) > a.half_width + b.half_width);
 }
 
 /* The first place from `place` on with a sure row that need not know sizes, or the number of rows. */
@@ -69,46 +69,49 @@ static size_t next_sure(const struct story *story, size_t place, bool blind) {
 
 /* ---- first: what is best ---- */
 
-static void tell_best(struct story *story, size_t best, bool blind) {
+static void write_best(struct story *story, size_t best, bool blind) {
     const struct bal_estimate mean = mean_at(story, best);
     const double p99 = result_at(story, best)->metric[BAL_RESPONSE_P99].mean;
-    tell(story, "A job is answered soonest under ");
-    tell_name(story, best);
-    tell(story, ", in %.3g on average", mean.mean);
+    append_text(story, "A job is answered soonest under ");
+    write_name(story, best);
+    append_text(story, ", in %.3g on average", mean.mean);
     if (p99 > 0)
-        tell(story, " and within %.3g in 99 of 100 cases", p99);
+        append_text(story, " and within %.3g in 99 of 100 cases", p99);
     const size_t second = next_sure(story, best + 1, blind);
     if (second == story->comparison->count) {
-        tell(story, "; no other row that can be relied on is there to compare it with. ");
+        append_text(story, "; no other row that can be relied on is there to compare it with. ");
         return;
     }
-    tell(story, "; ");
-    tell_name(story, second);
+    append_text(story, "; ");
+    write_name(story, second);
     if (may_be_equal(mean, mean_at(story, second)))
-        tell(story, " comes next, and this run cannot tell the two apart. ");
+        append_text(story, " comes next, and this run cannot tell the two apart. ");
     else
-        tell(story, " comes next and takes %.2g %% longer. ",
-             100 * (mean_at(story, second).mean / mean.mean - 1));
+        append_text(story, " comes next and takes %.2g %% longer. ",
+                    100 * (mean_at(story, second).mean / mean.mean - 1));
 }
 
-static void tell_nothing_sure(struct story *story) {
+static void write_nothing_sure(struct story *story) {
     size_t means = 0, unstable = 0;
     for (size_t i = 0; i < story->comparison->count; i++) {
         means += bal_comparison_has_means(result_at(story, i));
         unstable += result_at(story, i)->replications > 0 && result_at(story, i)->verdict == BAL_UNSTABLE;
     }
     if (means > 0)
-        tell(story, "No row can be relied on: whatever has a mean is doubted, or stable or not is undecided. "
+        append_text(story,
+                    "No row can be relied on: whatever has a mean is doubted, or stable or not is undecided. "
                     "Do not choose by this table yet. ");
     else if (unstable == story->comparison->count)
-        tell(story,
-             "Every policy here is unstable: queues grow for as long as the run lasts, so that there are "
-             "no response times to compare. Lower the load, add servers, or try policies that know more "
-             "of the servers. ");
+        append_text(
+            story,
+            "Every policy here is unstable: queues grow for as long as the run lasts, so that there are "
+            "no response times to compare. Lower the load, add servers, or try policies that know more "
+            "of the servers. ");
     else
-        tell(story,
-             "There is no mean to compare: what was measured is unstable or is no job at all. Run longer "
-             "(--jobs), or lower the load. ");
+        append_text(
+            story,
+            "There is no mean to compare: what was measured is unstable or is no job at all. Run longer "
+            "(--jobs), or lower the load. ");
 }
 
 /* ---- second: what to do ---- */
@@ -127,25 +130,28 @@ static size_t cheapest_near(const struct story *story, size_t best, bool blind) 
     return cheapest;
 }
 
-static void tell_advice(struct story *story, size_t best, bool blind) {
+static void write_advice(struct story *story, size_t best, bool blind) {
     const size_t cheapest = cheapest_near(story, best, blind);
-    tell(story, "Use ");
-    tell_name(story, cheapest);
-    tell(story, ": it takes %.2g messages a job and %.3g bits of memory",
-         result_at(story, cheapest)->metric[BAL_MESSAGES_PER_JOB].mean,
-         result_at(story, cheapest)->memory_bits);
+    append_text(story, "Use ");
+    write_name(story, cheapest);
+    char messages[32];
+    snprintf(messages, sizeof messages, "%.2g",
+             result_at(story, cheapest)->metric[BAL_MESSAGES_PER_JOB].mean);
+    append_text(story, ": it takes %s message%s a job and %.3g bits of memory", messages,
+                strcmp(messages, "1") == 0 ? "" : "s", result_at(story, cheapest)->memory_bits);
     if (cheapest != best) {
-        tell(story, ", where ");
-        tell_name(story, best);
-        tell(story, ", hardly faster, takes %.2g", result_at(story, best)->metric[BAL_MESSAGES_PER_JOB].mean);
+        append_text(story, ", where ");
+        write_name(story, best);
+        append_text(story, ", hardly faster, takes %.2g",
+                    result_at(story, best)->metric[BAL_MESSAGES_PER_JOB].mean);
     }
-    tell(story, "%s. ",
-         *bal_sizes_mark(policy_at(story, cheapest)) ? ", but must know the size of every job" : "");
+    append_text(story, "%s. ",
+                *bal_sizes_mark(policy_at(story, cheapest)) ? ", but must know the size of every job" : "");
 }
 
 /* ---- third: what not to believe ---- */
 
-static void tell_caution(struct story *story) {
+static void write_caution(struct story *story) {
     size_t unstable = 0, doubted = 0, sizes = 0, rows = story->comparison->count;
     for (size_t i = 0; i < rows; i++) {
         const struct bal_result *result = result_at(story, i);
@@ -155,43 +161,46 @@ static void tell_caution(struct story *story) {
     }
     const char *are = unstable == 1 ? "is" : "are", *doubts = doubted == 1 ? "is" : "are";
     if (story->comparison->cut_short)
-        tell(story, "The run was interrupted, so that intervals are wider than they would have been");
+        append_text(story, "The run was interrupted, so that intervals are wider than they would have been");
     else if (unstable > 0 && doubted > 0)
-        tell(story,
-             "%zu of %zu rows %s unstable at this load, not slow, and %zu %s doubted or undecided: longer or "
-             "more runs (--jobs, --replications) would tell",
-             unstable, rows, are, doubted, doubts);
+        append_text(
+            story,
+            "%zu of %zu rows %s unstable at this load, not slow, and %zu %s doubted or undecided: longer or "
+            "more runs (--jobs, --replications) would tell",
+            unstable, rows, are, doubted, doubts);
     else if (unstable > 0)
-        tell(story, "%zu of %zu rows %s unstable at this load: not slow, but never catching up", unstable,
-             rows, are);
+        append_text(story, "%zu of %zu rows %s unstable at this load: not slow, but never catching up",
+                    unstable, rows, are);
     else if (doubted > 0)
-        tell(story,
-             "%zu of %zu rows %s doubted or undecided: longer or more runs (--jobs, --replications) would "
-             "tell",
-             doubted, rows, doubts);
+        append_text(
+            story,
+            "%zu of %zu rows %s doubted or undecided: longer or more runs (--jobs, --replications) would "
+            "tell",
+            doubted, rows, doubts);
     else
-        tell(story, "Every row is stable and none is doubted; \u00b1 is a 95 %% interval over replications");
-    tell(story, "%s.", sizes > 0 ? ", and rows with * need to know what no proxy knows" : "");
+        append_text(story,
+                    "Every row is stable and none is doubted; \u00b1 is a 95 %% interval over replications");
+    append_text(story, "%s.", sizes > 0 ? ", and rows with * need to know what no proxy knows" : "");
 }
 
 void bal_comparison_explain(const struct comparison *comparison, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     bal_comparison_order(comparison->results, comparison->count, order);
     struct story story = {.comparison = comparison, .order = order};
     const size_t blind = next_sure(&story, 0, true);
-    const bool others = blind < comparison->count; /* who need not know sizes comes first */
+    const bool others = blind < comparison->count; /* policies that need not know sizes come first */
     const size_t best = others ? blind : next_sure(&story, 0, false);
     if (best == comparison->count) {
-        tell_nothing_sure(&story);
+        write_nothing_sure(&story);
     } else {
-        tell_best(&story, best, others);
-        tell_advice(&story, best, others);
+        write_best(&story, best, others);
+        write_advice(&story, best, others);
     }
-    tell_caution(&story);
+    write_caution(&story);
     fputc('\n', out);
     bal_table_wrap("", story.text, 0, out);
     free(order);

@@ -1,12 +1,12 @@
-/* The table that a person reads: best policy first, bars for the eye, intervals for the mind. */
+/* The text table of a comparison: best policy first, with bars and confidence intervals. */
 #include "report/comparison.h"
 
-#include "ballast/known.h"
 #include "ballast/number.h"
+#include "ballast/predict.h"
 #include "ballast/theory.h"
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/table.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 #include "report/metric.h"
 #include "report/sizes.h"
 
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 8 }; /* characters of the longest bar */
+enum { BAR = 7 }; /* characters of the longest bar */
 enum {
     CLASS_DECIMALS = 3
 }; /* of means where there are classes: three of them, so that the columns stay narrow */
@@ -30,7 +30,7 @@ static void bar_text(double part, char text[3 * BAR + 1]) {
     strcat(text, eighths[units % 8]);
 }
 
-/* As many decimals as the half-width can bear: its first two digits. */
+/* As many decimals as the half-width justifies: its first two digits. */
 static int decimals_of(double half, double value) {
     const double scale = half > 0 && isfinite(half) ? half : fabs(value) * 1e-3;
     if (!(scale > 0))
@@ -82,11 +82,11 @@ static double shown_half(double half, int decimals) {
 static void add_estimate(struct table *table, struct bal_estimate mean, int decimals, const char *mark) {
     if (isnan(mean.mean))
         bal_table_add(table, "%s", "");
-    else if (isnan(mean.half))
+    else if (isnan(mean.half_width))
         bal_table_add(table, "%.4g%s", mean.mean, mark);
     else
         bal_table_add(table, "%.*f \u00b1 %.*f%s", decimals, mean.mean, decimals,
-                      shown_half(mean.half, decimals), mark);
+                      shown_half(mean.half_width, decimals), mark);
 }
 
 static void add_mean(struct table *table, const struct bal_result *result, int decimals, const char *mark) {
@@ -98,27 +98,28 @@ static void add_mean(struct table *table, const struct bal_result *result, int d
 
 /* What theory says, and how far the simulation is from it. */
 static void add_theory(struct table *table, const struct bal_case *c, const struct bal_result *result,
-                       const struct bal_beside *beside) {
-    const struct bal_known *known = &beside->known;
-    if (beside->critical_load <= c->model.load) {
-        bal_table_add(table, "load < %.3g", beside->critical_load);
+                       const struct bal_theory_row *theory_row) {
+    const struct bal_prediction *known = &theory_row->known;
+    if (theory_row->critical_load <= c->model.load) {
+        bal_table_add(table, "load < %.3g", theory_row->critical_load);
         return;
     }
-    if (known->kind == BAL_KNOWN_NOTHING || isnan(known->response_mean)) {
+    if (known->kind == BAL_THEORY_UNKNOWN || isnan(known->response_mean)) {
         bal_table_add(table, "%s", "");
         return;
     }
     char value[32];
     short_number(known->response_mean, value, sizeof value);
-    const char *sign = bal_known_sign(known->kind);
+    const char *sign = bal_theory_sign(known->kind);
     if (bal_comparison_has_means(result) && isfinite(known->response_mean))
-        bal_table_add(table, "%s %s (%+.1f%%)", sign, value,
-                      100 * (result->metric[BAL_RESPONSE_MEAN].mean / known->response_mean - 1));
+        bal_table_add(
+            table, "%s %s (%+.1f%%)", sign, value,
+            bal_shown(100 * (result->metric[BAL_RESPONSE_MEAN].mean / known->response_mean - 1), 1));
     else
         bal_table_add(table, "%s %s", sign, value);
 }
 
-static double longest(const struct comparison *comparison) {
+static double longest_mean(const struct comparison *comparison) {
     double most = 0;
     for (size_t i = 0; i < comparison->count; i++)
         if (bal_comparison_has_means(&comparison->results[i]))
@@ -138,7 +139,8 @@ static bool shows_power(const struct comparison *comparison) {
 struct columns {
     struct bal_percentiles percentiles;
     bool classes, powered;
-    bool bars; /* there is room for them */
+    uint32_t many; /* classes, if there are more than two: means only, for lack of space */
+    bool bars;     /* they fit */
 };
 
 static struct columns columns_of(const struct comparison *comparison) {
@@ -151,38 +153,48 @@ static struct columns columns_of(const struct comparison *comparison) {
                                                                : &two;
     return (struct columns){.percentiles = *shown,
                             .classes = classes,
+                            .many = c->model.class_count,
                             .powered = powered,
                             .bars = !classes && shown->count + powered <= WITH_BARS};
 }
 
 /* With their half-widths, to the first digit of them. */
 static void add_percentiles(struct table *table, const struct columns *columns, const struct bal_case *c,
-                            const struct bal_result *result, enum bal_distribution distribution) {
+                            const struct bal_result *result, enum bal_distribution distribution,
+                            struct doubt_notes *notes) {
     for (unsigned i = 0; i < columns->percentiles.count; i++) {
+        const double quantile = columns->percentiles.quantile[i];
         struct bal_estimate value = {NAN, NAN};
         if (bal_comparison_has_means(result))
-            value = bal_result_quantile(c, result, distribution, columns->percentiles.quantile[i]);
+            value = bal_result_quantile(c, result, distribution, quantile);
         char text[BAL_METRIC_TEXT];
         bal_percentile_cell(value, text);
-        bal_table_add(table, "%s", text);
+        bal_table_add(table, "%s%s", text, *text ? bal_doubt_add_rare(notes, c, result, quantile) : "");
     }
 }
 
-static void add_row(struct table *table, const struct columns *columns, const struct bal_case *c,
-                    const struct bal_result *result, const struct bal_beside *beside, double most,
-                    struct doubt_notes *notes) {
-    char policy[200], bar[3 * BAR + 1] = "", bits[32];
-    bal_policy_print(&c->policy, policy, sizeof policy);
+/* "least-conn": a policy that was asked for by another name has both. */
+static void name_of(const struct comparison *comparison, size_t i, char text[200]) {
+    const char *called = comparison->called ? comparison->called[i] : NULL;
+    const size_t length = bal_policy_print(&comparison->cases[i].policy, text, 200);
+    if (called && length < 199)
+        snprintf(text + length, 200 - length, " (%.*s)", (int)fmin((double)strcspn(called, ":"), 60), called);
+}
+
+static void add_row(struct table *table, const struct columns *columns, const char *policy,
+                    const struct bal_case *c, const struct bal_result *result,
+                    const struct bal_theory_row *theory_row, double most, struct doubt_notes *notes) {
+    char bar[3 * BAR + 1] = "", bits[32];
     const bool known = bal_comparison_has_means(result);
     if (known)
         bar_text(result->metric[BAL_RESPONSE_MEAN].mean / most, bar);
     short_count(result->memory_bits, bits, sizeof bits);
     bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
-    add_mean(table, result, decimals_of(mean.half, mean.mean), bal_doubt_take(notes, policy, c, result));
+    add_mean(table, result, decimals_of(mean.half_width, mean.mean), bal_doubt_add(notes, policy, c, result));
     if (columns->bars)
         bal_table_add(table, "%s", bar);
-    add_percentiles(table, columns, c, result, BAL_OF_RESPONSE);
+    add_percentiles(table, columns, c, result, BAL_OF_RESPONSE, notes);
     if (columns->powered)
         add_short(table, result->verdict == BAL_UNSTABLE ? NAN : result->metric[BAL_POWER_MEAN].mean);
     if (known)
@@ -191,40 +203,54 @@ static void add_row(struct table *table, const struct columns *columns, const st
         bal_table_add(table, "%s", "");
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     bal_table_add(table, "%s", bits);
-    add_theory(table, c, result, beside);
+    add_theory(table, c, result, theory_row);
 }
 
-/* What theory says of a class, without the difference: there is no room for it. */
-static void add_class_theory(struct table *table, enum bal_known_kind kind, double mean) {
+/* The prediction of theory for a class, without the difference, for lack of space. */
+static void add_class_theory(struct table *table, enum bal_theory_kind kind, double mean) {
     char value[32];
     short_number(mean, value, sizeof value);
-    if (kind == BAL_KNOWN_NOTHING || isnan(mean))
+    if (kind == BAL_THEORY_UNKNOWN || isnan(mean))
         bal_table_add(table, "%s", "");
     else
-        bal_table_add(table, "%s %s", bal_known_sign(kind), value);
+        bal_table_add(table, "%s %s", bal_theory_sign(kind), value);
 }
 
 static void add_class(struct table *table, const struct columns *columns, const struct bal_case *c,
-                      const struct bal_result *result, const struct bal_known *known,
-                      enum bal_distribution distribution, double theory) {
+                      const struct bal_result *result, const struct bal_prediction *known,
+                      enum bal_distribution distribution, double theory, struct doubt_notes *notes) {
     static const struct bal_estimate none = {NAN, NAN};
     const bool has = bal_comparison_has_means(result);
     const struct bal_estimate *mean = &result->metric[bal_distribution_median(distribution)] - 1;
     add_estimate(table, has ? *mean : none, CLASS_DECIMALS, "");
     add_class_theory(table, known->kind, theory);
-    add_percentiles(table, columns, c, result, distribution);
+    add_percentiles(table, columns, c, result, distribution, notes);
 }
 
-/* Where there are classes: the two side by side in place of more about all jobs. */
-static void add_class_row(struct table *table, const struct columns *columns, const struct bal_case *c,
-                          const struct bal_result *result, const struct bal_known *known,
-                          struct doubt_notes *notes) {
-    char policy[200];
-    bal_policy_print(&c->policy, policy, sizeof policy);
+/* With two classes: columns for both instead of more columns about all jobs. */
+static void add_class_row(struct table *table, const struct columns *columns, const char *policy,
+                          const struct bal_case *c, const struct bal_result *result,
+                          const struct bal_prediction *known, struct doubt_notes *notes) {
     bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
-    add_mean(table, result, CLASS_DECIMALS, bal_doubt_take(notes, policy, c, result));
-    add_class(table, columns, c, result, known, BAL_OF_HIGH_RESPONSE, known->high.response_mean);
-    add_class(table, columns, c, result, known, BAL_OF_LOW_RESPONSE, known->low.response_mean);
+    add_mean(table, result, CLASS_DECIMALS, bal_doubt_add(notes, policy, c, result));
+    add_class(table, columns, c, result, known, BAL_OF_HIGH_RESPONSE, known->high.response_mean, notes);
+    add_class(table, columns, c, result, known, BAL_OF_LOW_RESPONSE, known->low.response_mean, notes);
+    add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+}
+
+/* Where there are more than two. */
+static void add_many_row(struct table *table, const struct columns *columns, const char *policy,
+                         const struct bal_case *c, const struct bal_result *result,
+                         const struct bal_prediction *known, struct doubt_notes *notes) {
+    static const struct bal_estimate none = {NAN, NAN};
+    const bool has = bal_comparison_has_means(result);
+    bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
+    add_mean(table, result, CLASS_DECIMALS, bal_doubt_add(notes, policy, c, result));
+    for (uint32_t i = 0; i < columns->many; i++) {
+        add_estimate(table, has ? result->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i] : none, CLASS_DECIMALS,
+                     "");
+        add_class_theory(table, known->kind, known->class_response[i]);
+    }
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
 }
 
@@ -233,14 +259,18 @@ static void classes_text(const struct bal_model *model, char *text, size_t size)
     text[0] = 0;
     if (!model->classes)
         return;
-    const int length = snprintf(text, size, ", %.4g %% of jobs high", 100 * model->high);
+    char shares[8 * BAL_NUMBER_TEXT];
+    bal_model_print_classes(model, shares, sizeof shares);
+    const int length = model->class_count > 2
+                           ? snprintf(text, size, ", classes %.100s", shares)
+                           : snprintf(text, size, ", %.4g %% of jobs high", 100 * model->high);
     if (model->discipline != BAL_DISCIPLINE_AUTO)
         snprintf(text + length, size - (size_t)length, " (%s)", bal_discipline_text(model->discipline));
 }
 
 /* What arrives: sizes in continuous time; batches, or generators at the servers, in slotted time. */
 static void work_text(const struct bal_model *model, char *text, size_t size) {
-    char law[BAL_BATCH_TEXT];
+    char dist[BAL_BATCH_TEXT];
     const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
     if (slotted && model->steal.kind != BAL_STEAL_NONE) {
         char placement[BAL_PLACEMENT_TEXT];
@@ -249,15 +279,15 @@ static void work_text(const struct bal_model *model, char *text, size_t size) {
         return;
     }
     if (slotted) {
-        bal_batch_print(&model->batch, law, sizeof law);
-        snprintf(text, size, "slotted, batches %.100s, %s", law, model->split ? "split" : "whole");
+        bal_batch_print(&model->batch, dist, sizeof dist);
+        snprintf(text, size, "slotted, batches %.100s, %s", dist, model->split ? "split" : "whole");
         return;
     }
-    bal_law_print(&model->size, law, sizeof law);
-    snprintf(text, size, "service %.150s", law);
+    bal_dist_print(&model->size, dist, sizeof dist);
+    snprintf(text, size, "service %.150s", dist);
 }
 
-/* ", idle servers steal half of others"; "" when nobody steals. */
+/* ", idle servers steal half of others"; "" without stealing. */
 static void steal_text(const struct bal_model *model, char *text, size_t size) {
     text[0] = 0;
     if (model->steal.kind == BAL_STEAL_NONE)
@@ -270,7 +300,7 @@ static void steal_text(const struct bal_model *model, char *text, size_t size) {
 static void print_setting(const struct comparison *comparison, FILE *out) {
     const struct bal_case *c = &comparison->cases[0];
     const char *shares = c->model.discipline == BAL_DISCIPLINE_SHARING ? " that share themselves" : "";
-    char servers[300], slots[40] = "", work[200], classes[80], steal[140], jobs[32];
+    char servers[300], slots[40] = "", work[200], classes[160], steal[140], jobs[32];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
     if (c->model.slots > 1)
         snprintf(slots, sizeof slots, " of %u slots", c->model.slots);
@@ -278,11 +308,12 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
     classes_text(&c->model, classes, sizeof classes);
     steal_text(&c->model, steal, sizeof steal);
     short_count(comparison->jobs, jobs, sizeof jobs);
-    static const char *const told[] = {"servers",   "slots", "discipline",   "clock", "load",    "service",
-                                       "high",      "batch", "split",        "steal", "victims", "jobs",
-                                       "placement", "time",  "replications", NULL};
+    static const char *const told[] = {
+        "servers", "slots", "discipline", "clock", "load",      "service", "high",         "classes", "batch",
+        "split",   "steal", "victims",    "jobs",  "placement", "time",    "replications", NULL};
     struct bal_head head = {.used = 0};
-    bal_head_add(&head, "%s servers%s%s at load %g, %s%s%s", servers, slots, shares, c->model.load, work,
+    bal_head_add(&head, "%s server%s%s%s at load %g, %s%s%s", servers,
+                 bal_servers_count(&c->model.servers) == 1 ? "" : "s", slots, shares, c->model.load, work,
                  classes, steal);
     bal_head_add_settings(&head, comparison->draft, true, told);
     bal_head_add(&head, "; %s%u replications of %s jobs each", comparison->precision > 0 ? "at least " : "",
@@ -302,7 +333,11 @@ static void print_moves(const struct comparison *comparison, FILE *out) {
             continue;
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-        fprintf(out, "%s moves %.3g low jobs to another server per high job.\n", policy, moves);
+        fprintf(out,
+                comparison->cases[i].model.class_count > 2
+                    ? "%s moves jobs to other servers, %.3g for each job of class 1.\n"
+                    : "%s moves %.3g low jobs to another server per high job.\n",
+                policy, moves);
     }
 }
 
@@ -325,11 +360,11 @@ static void print_steals(const struct comparison *comparison, FILE *out) {
 /* What the theorems say of the stealing chain: is it stable, and how large is its load at most? */
 static void print_proof(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_beside *beside = &comparison->beside[i];
-        if (!beside->chain)
+        const struct bal_theory_row *theory_row = &comparison->theory_row[i];
+        if (!theory_row->chain)
             continue;
-        const struct bal_stealing_bound *bound = &beside->bound;
-        fprintf(out, "stability: %s (%s).\n", bal_proof_text(beside->proof.proof), beside->proof.why);
+        const struct bal_stealing_bound *bound = &theory_row->bound;
+        fprintf(out, "stability: %s (%s).\n", bal_proof_text(theory_row->proof.proof), theory_row->proof.why);
         char most[100];
         bal_tower_print(&bound->mean, most, sizeof most);
         if (bound->holds)
@@ -348,8 +383,13 @@ static void print_losses(const struct comparison *comparison, FILE *out) {
             continue;
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-        fprintf(out, "%s loses %.3g %% of all jobs at full buffers and refuses %.3g %% with no server on.\n",
-                policy, 100 * lost, 100 * refused);
+        const bool discards = bal_policy_flags(&comparison->cases[i].policy) & BAL_DISCARDS;
+        const char *where = !discards ? "full buffers"
+                            : comparison->cases[i].model.buffer == 0
+                                ? "servers that are off"
+                                : "full buffers and servers that are off";
+        fprintf(out, "%s loses %.3g %% of all jobs at %s and refuses %.3g %% with no server on.\n", policy,
+                100 * lost, where, 100 * refused);
     }
 }
 
@@ -359,9 +399,10 @@ static void print_leaving(const struct comparison *comparison, FILE *out) {
         char policy[200], share[BAL_METRIC_TEXT], theory[60] = "";
         const struct bal_estimate gave_up = comparison->results[i].metric[BAL_GAVE_UP];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
-        bal_metric_print((struct bal_estimate){100 * gave_up.mean, 100 * gave_up.half}, share);
-        if (!isnan(comparison->beside[i].known.gave_up))
-            snprintf(theory, sizeof theory, " (theory: %.4g %%)", 100 * comparison->beside[i].known.gave_up);
+        bal_metric_print((struct bal_estimate){100 * gave_up.mean, 100 * gave_up.half_width}, share);
+        if (!isnan(comparison->theory_row[i].known.gave_up))
+            snprintf(theory, sizeof theory, " (theory: %.4g %%)",
+                     100 * comparison->theory_row[i].known.gave_up);
         if (*share)
             fprintf(out, "%s: %s %% of jobs give up%s; times are of the others.\n", policy, share, theory);
     }
@@ -379,7 +420,7 @@ static void print_failures(const struct comparison *comparison, FILE *out) {
     }
 }
 
-/* A curve multiplies the load: say what came of it, and whether the run went on without it. */
+/* A curve multiplies the load: print the resulting load, and whether the run continued after its end. */
 static void print_load(const struct comparison *comparison, FILE *out) {
     const struct bal_case *c = &comparison->cases[0];
     size_t i = 0;
@@ -400,8 +441,26 @@ static void print_load(const struct comparison *comparison, FILE *out) {
             end, c->run.time, bal_curve_at(&c->model.curve, end));
 }
 
+/* Rows that lie below what cannot be beaten, but not with all of their interval. (Others are doubted.) */
+static void print_chance(const struct comparison *comparison, double floor_mean, FILE *out) {
+    char names[400] = "";
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct bal_estimate mean = comparison->results[i].metric[BAL_RESPONSE_MEAN];
+        const bool by_chance = bal_comparison_has_means(&comparison->results[i]) && mean.mean < floor_mean &&
+                               mean.mean + mean.half_width >= floor_mean;
+        const size_t length = strlen(names);
+        if (!by_chance)
+            continue;
+        snprintf(names + length, sizeof names - length, "%s", length ? ", " : "");
+        bal_policy_print(&comparison->cases[i].policy, names + strlen(names), sizeof names - strlen(names));
+    }
+    if (*names)
+        fprintf(out, "By chance below it, with an interval that reaches it: %s.\n", names);
+}
+
 /* What one common queue would do, where that is known. */
-static void print_floor(const struct bal_model *model, double floor_mean, FILE *out) {
+static void print_floor(const struct comparison *comparison, double floor_mean, FILE *out) {
+    const struct bal_model *model = &comparison->cases[0].model;
     if (!isfinite(floor_mean))
         return;
     fprintf(out, "No policy can beat %.4f: one common queue for all ", floor_mean);
@@ -410,16 +469,27 @@ static void print_floor(const struct bal_model *model, double floor_mean, FILE *
         fprintf(out, "%llu slots (M/M/%llu).\n", slots, slots);
     else
         fputs("servers (M/M/N).\n", out);
+    print_chance(comparison, floor_mean, out);
+}
+
+/* What the times are counted in. */
+static void print_unit(const struct bal_model *model, FILE *out) {
+    if (model->clock == BAL_CLOCK_SLOTTED)
+        fputs("Times are in slots.\n", out);
+    else if (model->size.mean == 1)
+        fputs("Times are in mean service times.\n", out);
+    else
+        fprintf(out, "Times are in the unit of the service times, whose mean is %.4g.\n", model->size.mean);
 }
 
 static void print_notes(const struct comparison *comparison, const struct doubt_notes *notes, FILE *out) {
     bool exact = false, limit = false, near = false, unstable = false, sizes = false, controlled = false;
     for (size_t i = 0; i < comparison->count; i++) {
-        const struct bal_known *known = &comparison->beside[i].known;
+        const struct bal_prediction *known = &comparison->theory_row[i].known;
         const bool shown = !comparison->cases[i].model.classes || !isnan(known->high.response_mean);
-        exact = exact || (shown && known->kind == BAL_KNOWN_EXACT);
-        limit = limit || (shown && known->kind == BAL_KNOWN_LIMIT);
-        near = near || (shown && known->kind == BAL_KNOWN_NEAR);
+        exact = exact || (shown && known->kind == BAL_THEORY_EXACT);
+        limit = limit || (shown && known->kind == BAL_THEORY_LIMIT);
+        near = near || (shown && known->kind == BAL_THEORY_APPROXIMATE);
         sizes = sizes || *bal_sizes_mark(comparison->cases[i].policy.policy);
         const struct bal_result *result = &comparison->results[i];
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
@@ -427,10 +497,13 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     }
     fputc('\n', out);
     print_load(comparison, out);
-    print_floor(&comparison->cases[0].model, comparison->beside[0].floor_response, out);
+    print_floor(comparison, comparison->theory_row[0].floor_response, out);
+    print_unit(&comparison->cases[0].model, out);
     const bool classes = comparison->cases[0].model.classes;
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
-            classes ? "Percentiles: of the class. " : "waits: jobs that wait at all. ");
+            comparison->cases[0].model.class_count > 2 ? "Class 1 is the most urgent. "
+            : classes                                  ? "Percentiles: of the class. "
+                                                       : "waits: jobs that wait at all. ");
     if (controlled)
         fputs("mean response: with control variates, as a precision is wanted (docs/statistics.md).\n", out);
     if (exact || limit || near)
@@ -455,7 +528,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     bal_doubt_print(notes, BAL_REMEDY_OPTION, out);
 }
 
-enum { COLUMNS_MAX = 12 + 2 * BAL_PERCENTILES_MAX };
+enum { COLUMNS_MAX = 20 + 2 * BAL_PERCENTILES_MAX };
 
 /* A column: its head, and how it is aligned. */
 static void add_head(struct table *table, char *align, char letter, const char *head) {
@@ -484,6 +557,18 @@ static void add_class_heads(struct table *table, char *align, const struct colum
     add_head(table, align, 'r', "msgs");
 }
 
+static void add_many_heads(struct table *table, char *align, const struct columns *columns) {
+    add_head(table, align, 'l', "policy");
+    add_head(table, align, 'r', "all jobs");
+    for (uint32_t i = 1; i <= columns->many; i++) {
+        char head[20];
+        snprintf(head, sizeof head, "class %u", i);
+        add_head(table, align, 'r', head);
+        add_head(table, align, 'l', "theory");
+    }
+    add_head(table, align, 'r', "msgs");
+}
+
 static void add_heads(struct table *table, char *align, const struct columns *columns) {
     add_head(table, align, 'l', "policy");
     add_head(table, align, 'r', "mean response");
@@ -500,6 +585,8 @@ static void add_heads(struct table *table, char *align, const struct columns *co
 
 static unsigned count_columns(const struct columns *columns) {
     const unsigned percentiles = columns->percentiles.count;
+    if (columns->many > 2)
+        return 3 + 2 * columns->many;
     return columns->classes ? 7 + 2 * percentiles : 6u + percentiles + columns->bars + columns->powered;
 }
 
@@ -509,16 +596,22 @@ static void print_table(const struct comparison *comparison, const size_t *order
     char align[COLUMNS_MAX] = "";
     struct table table;
     bal_table_init(&table, count_columns(&columns));
-    (columns.classes ? add_class_heads : add_heads)(&table, align, &columns);
-    const double most = longest(comparison);
+    (columns.many > 2  ? add_many_heads
+     : columns.classes ? add_class_heads
+                       : add_heads)(&table, align, &columns);
+    const double most = longest_mean(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_case *c = &comparison->cases[order[i]];
         const struct bal_result *result = &comparison->results[order[i]];
-        const struct bal_beside *beside = &comparison->beside[order[i]];
-        if (columns.classes)
-            add_class_row(&table, &columns, c, result, &beside->known, notes);
+        const struct bal_theory_row *theory_row = &comparison->theory_row[order[i]];
+        char policy[200];
+        name_of(comparison, order[i], policy);
+        if (columns.many > 2)
+            add_many_row(&table, &columns, policy, c, result, &theory_row->known, notes);
+        else if (columns.classes)
+            add_class_row(&table, &columns, policy, c, result, &theory_row->known, notes);
         else
-            add_row(&table, &columns, c, result, beside, most, notes);
+            add_row(&table, &columns, policy, c, result, theory_row, most, notes);
     }
     bal_table_print(&table, align, style, out);
     bal_table_fini(&table);
@@ -527,7 +620,7 @@ static void print_table(const struct comparison *comparison, const size_t *order
 void bal_comparison_text(const struct comparison *comparison, enum bal_table_style style, FILE *out) {
     size_t *order = malloc((comparison->count + 1) * sizeof *order);
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     bal_comparison_order(comparison->results, comparison->count, order);

@@ -1,3 +1,4 @@
+/* Prints a fitted workload as tables and as JSON. */
 #include "report/fit_report.h"
 
 #include "ballast/version.h"
@@ -47,7 +48,7 @@ static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
         bal_head_line(out, "", "(dispersion of counts%s)", scales);
 }
 
-/* How bursty each way to fit is, beside the log. */
+/* The burstiness of each fit, compared with the log. */
 static void print_bursts(const struct bal_fit_arrivals *arrivals, enum bal_table_style style, FILE *out) {
     if (arrivals->flow != BAL_FIT_BURSTY)
         return;
@@ -147,14 +148,14 @@ static void print_fits(const struct bal_fit_report *report, enum bal_table_style
 }
 
 /* Phases from this one on to the end of its chain, and the mean time in them. */
-static unsigned chain_of(const struct bal_law *law, unsigned phase, double *mean) {
+static unsigned chain_of(const struct bal_dist *dist, unsigned phase, double *mean) {
     unsigned length = 0;
     *mean = 0;
-    while (phase < law->phases) {
-        *mean += 1 / law->rate[phase];
+    while (phase < dist->phases) {
+        *mean += 1 / dist->rate[phase];
         length++;
         unsigned next = 0;
-        while (next < law->phases && law->jump[phase][next] < 1)
+        while (next < dist->phases && dist->jump[phase][next] < 1)
             next++;
         phase = next;
     }
@@ -162,16 +163,16 @@ static unsigned chain_of(const struct bal_law *law, unsigned phase, double *mean
 }
 
 /* A fitted phase-type law is a mixture of chains, which says more than its matrix. */
-static void print_chains(const struct bal_law *law, FILE *out) {
-    char text[50 * BAL_LAW_PHASES] = "";
+static void print_chains(const struct bal_dist *dist, FILE *out) {
+    char text[50 * BAL_DIST_PHASES] = "";
     size_t used = 0;
-    for (unsigned i = 0; i < law->phases; i++) {
-        if (law->start[i] == 0)
+    for (unsigned i = 0; i < dist->phases; i++) {
+        if (dist->start[i] == 0)
             continue;
         double mean;
-        const unsigned length = chain_of(law, i, &mean);
+        const unsigned length = chain_of(dist, i, &mean);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.4g\u00b7", used ? " + " : "",
-                                 law->start[i]);
+                                 dist->start[i]);
         used += (size_t)(length == 1
                              ? snprintf(text + used, sizeof text - used, "exp(%.4g)", mean)
                              : snprintf(text + used, sizeof text - used, "erlang(%u,%.4g)", length, mean));
@@ -180,14 +181,14 @@ static void print_chains(const struct bal_law *law, FILE *out) {
 }
 
 static void print_law(const struct bal_fit_report *report, FILE *out) {
-    char text[BAL_LAW_TEXT];
-    bal_law_print(&report->model.size, text, sizeof text);
+    char text[BAL_DIST_TEXT];
+    bal_dist_print(&report->model.size, text, sizeof text);
     fprintf(out, "\n\u25c0 %s: %s\n",
             report->forced                                 ? "as asked"
             : isnan(report->fits->fit[report->chosen].bic) ? "the only one"
                                                            : "the least bic",
             bal_fit_method_table[report->chosen].meaning);
-    if (report->model.size.kind == BAL_LAW_PHASE)
+    if (report->model.size.kind == BAL_DIST_PHASE)
         print_chains(&report->model.size, out);
     else
         fprintf(out, "  %s\n", text);
@@ -287,8 +288,8 @@ static void add_fits(struct json *json, const struct bal_fits *fits) {
         const struct bal_fit *fit = &fits->fit[i];
         if (!fit->made)
             continue;
-        char text[BAL_LAW_TEXT];
-        bal_law_print(&fit->law, text, sizeof text);
+        char text[BAL_DIST_TEXT];
+        bal_dist_print(&fit->dist, text, sizeof text);
         bal_json_open(json, NULL, '{');
         bal_json_text(json, "method", bal_fit_method_table[i].name);
         bal_json_text(json, "law", text);
@@ -304,10 +305,10 @@ static void add_fits(struct json *json, const struct bal_fits *fits) {
 }
 
 static void add_model(struct json *json, const struct bal_fit_report *report) {
-    char servers[4096], service[BAL_LAW_TEXT], curve[BAL_CURVE_TEXT], arrivals[BAL_ARRIVALS_TEXT];
+    char servers[4096], service[BAL_DIST_TEXT], curve[BAL_CURVE_TEXT], arrivals[BAL_ARRIVALS_TEXT];
     bal_arrivals_print(&report->model.arrivals, arrivals, sizeof arrivals);
     bal_servers_print(&report->model.servers, servers, sizeof servers);
-    bal_law_print(&report->model.size, service, sizeof service);
+    bal_dist_print(&report->model.size, service, sizeof service);
     bal_curve_print(&report->model.curve, curve, sizeof curve);
     bal_json_open(json, "model", '{');
     bal_json_text(json, "servers", servers);

@@ -19,7 +19,7 @@ struct bal_fit_report {
     const struct bal_fits *fits;
     const struct bal_fit_arrivals *arrivals;
     enum bal_fit_method chosen;
-    bool forced;            /* somebody chose that; otherwise it is the best */
+    bool forced;            /* the user chose it; otherwise it is the best */
     double sized_for;       /* the peak load that the fleet was chosen for; 0: it was given, or ... */
     bool recorded;          /* ... it is that of the log */
     struct bal_model model; /* the fleet, and what was fitted: load, size, curve, classes */

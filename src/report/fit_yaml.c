@@ -6,7 +6,7 @@
 #include "ballast/simulate.h"
 #include "ballast/version.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "base/utf8.h"
 #include "format/text.h"
 #include "format/time_text.h"
@@ -25,7 +25,7 @@ enum {
 
 /* What a what-if asks: half of the traffic to twice as much. */
 static const double factors[] = {0.5, 0.75, 1, 1.25, 1.5, 2};
-#define LOAD_MAX 0.98 /* of the points beside that of the log */
+#define LOAD_MAX 0.98 /* of the points other than that of the log */
 
 static const char *const policies[] = {"random", "round-robin", "pod:d=2", "pod-ssp", "jiq", "jsq"};
 
@@ -71,19 +71,19 @@ static void put_names(const struct bal_fit_report *report, FILE *out) {
 }
 
 static void put_title(const struct bal_fit_report *report, FILE *out) {
-    struct bal_gather title;
-    if (bal_gather_open(&title)) {
+    struct bal_strbuf title;
+    if (bal_strbuf_open(&title)) {
         fputs("Fitted to ", title.stream);
         put_names(report, title.stream);
     }
-    if (!bal_gather_close(&title)) {
-        bal_stream_lose(out);
+    if (!bal_strbuf_close(&title)) {
+        bal_stream_mark_incomplete(out);
         return;
     }
     fputs("title: ", out);
     put_quoted(title.text, out);
     fputc('\n', out);
-    bal_gather_discard(&title);
+    bal_strbuf_discard(&title);
 }
 
 static void put_fleet(const struct bal_fit_report *report, FILE *out) {
@@ -102,8 +102,8 @@ static void put_fleet(const struct bal_fit_report *report, FILE *out) {
 static void put_workload(const struct bal_fit_report *report, FILE *out) {
     const struct bal_fit *fit = &report->fits->fit[report->chosen];
     const struct bal_fit_arrivals *arrivals = report->arrivals;
-    char service[BAL_LAW_TEXT], curve[BAL_CURVE_TEXT], first[BAL_TIME_TEXT];
-    bal_law_print(&report->model.size, service, sizeof service);
+    char service[BAL_DIST_TEXT], curve[BAL_CURVE_TEXT], first[BAL_TIME_TEXT];
+    bal_dist_print(&report->model.size, service, sizeof service);
     fputs("workload:\n", out);
     if (isnan(fit->distance))
         fputs("  # in seconds; the sizes of the log differ no more than they were measured\n", out);
@@ -190,18 +190,18 @@ static void put_run(const struct bal_fit_report *report, FILE *out) {
 
 /* What was read, as comments. */
 static void put_summary(const struct bal_fit_report *report, FILE *out) {
-    struct bal_gather summary;
-    if (bal_gather_open(&summary)) {
+    struct bal_strbuf summary;
+    if (bal_strbuf_open(&summary)) {
         bal_log_summary_text(report->summary, report->info, summary.stream);
         bal_recovery_text(report->times, summary.stream);
     }
-    if (!bal_gather_close(&summary)) {
-        bal_stream_lose(out);
+    if (!bal_strbuf_close(&summary)) {
+        bal_stream_mark_incomplete(out);
         return;
     }
     for (const char *line = summary.text; *line; line += strcspn(line, "\n") + 1)
         fprintf(out, "# %.*s\n", (int)strcspn(line, "\n"), line);
-    bal_gather_discard(&summary);
+    bal_strbuf_discard(&summary);
 }
 
 void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {
@@ -213,7 +213,8 @@ void bal_fit_yaml(const struct bal_fit_report *report, FILE *out) {
     fprintf(out,
             "about: >\n"
             "  The sizes of the log as a law and its arrivals as a %s whose rate follows a\n"
-            "  curve. Times are in seconds.\n",
+            "  curve. Times are in seconds.\n"
+            "unit: seconds\n",
             report->model.arrivals.kind == BAL_ARRIVALS_POISSON ? "Poisson process" : "process of bursts");
     put_fleet(report, out);
     put_workload(report, out);

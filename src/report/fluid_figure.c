@@ -1,4 +1,4 @@
-/* A fluid path, and a simulated one beside it, drawn. */
+/* Draws a fluid path, and a simulated one to compare with. */
 #include "ballast/figure.h"
 #include "report/fluid_view.h"
 
@@ -71,7 +71,7 @@ static void draw_levels(struct drawing *drawing, const struct fluid_view *view) 
 
 enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char *path,
                                struct bal_error *err) {
-    const size_t most = report->followed->power[0] ? CURVES - BAL_FOLLOW_POWERS : CURVES;
+    const size_t most = report->followed->power[0] ? CURVES - BAL_FLUID_PATH_POWERS : CURVES;
     const struct fluid_view whole = bal_fluid_view(report, most), *view = &whole;
     struct drawing drawing;
     enum bal_code code = BAL_OK;

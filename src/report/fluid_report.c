@@ -1,8 +1,9 @@
+/* Prints a fluid path, and a simulated one next to it, as text, csv and JSON. */
 #include "report/fluid_view.h"
 
 #include "ballast/number.h"
 #include "ballast/version.h"
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/json.h"
 #include "format/table.h"
 
@@ -12,7 +13,7 @@
 
 /* ---- for people ---- */
 
-static const char *variant_text(const struct bal_known_fluid *known) {
+static const char *variant_text(const struct bal_theory_fluid *known) {
     static const char *const names[] = {"c and mu fixed", "high memory: c grows with the number of servers",
                                         "high message: mu grows with the number of servers"};
     return known->kind == BAL_FLUID_RCPB ? names[known->param.rcpb.variant] : NULL;
@@ -105,7 +106,7 @@ static void print_notes(const struct fluid_view *view, FILE *out) {
 /* As many levels as fit into a line. */
 static size_t most_columns(const struct bal_fluid_report *report) {
     enum { ALONE = 9, BESIDE = 4 };
-    const struct bal_followed *followed = report->followed;
+    const struct bal_fluid_path_solution *followed = report->followed;
     return followed->power[0] ? BESIDE / 2 : followed->simulated.fraction ? BESIDE : ALONE;
 }
 
@@ -114,7 +115,7 @@ void bal_fluid_text(const struct bal_fluid_report *report, enum bal_table_style 
     const size_t columns = (view->simulated ? 2 : 1) * (view->levels + view->extras + 1) + 1;
     char *align = malloc(columns + 1);
     if (!align) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     memset(align, 'r', columns);
@@ -149,13 +150,13 @@ void bal_fluid_text(const struct bal_fluid_report *report, enum bal_table_style 
 /* ---- for programs ---- */
 
 /* Ten decimals, which are right; the integrator's next ones are not, and differ from machine to machine. */
-static double tidy(double value) {
+static double round_to_ten_decimals(double value) {
     return round(value * 1e10) / 1e10;
 }
 
 static void csv_number(double value, FILE *out) {
     char text[BAL_NUMBER_TEXT];
-    bal_number_print(tidy(value), text);
+    bal_number_print(round_to_ten_decimals(value), text);
     fprintf(out, ",%s", text);
 }
 
@@ -198,14 +199,15 @@ static void json_state(struct json *json, const char *key, double jobs,
                        double (*at)(const struct fluid_view *, size_t, size_t), const struct fluid_view *view,
                        size_t k) {
     bal_json_open_line(json, key, '{');
-    bal_json_number(json, "jobs", tidy(jobs));
+    bal_json_number(json, "jobs", round_to_ten_decimals(jobs));
     bal_json_open_line(json, "s", '[');
     for (size_t i = 0; i < view->levels; i++)
-        bal_json_number(json, NULL, tidy(at(view, k, view->level[i])));
+        bal_json_number(json, NULL, round_to_ten_decimals(at(view, k, view->level[i])));
     bal_json_close(json, ']');
     for (size_t i = 0; i < view->extras; i++)
         bal_json_number(json, view->extra[i].name,
-                        tidy((at == bal_fluid_view_at ? view->extra[i].fluid : view->extra[i].simulated)[k]));
+                        round_to_ten_decimals(
+                            (at == bal_fluid_view_at ? view->extra[i].fluid : view->extra[i].simulated)[k]));
     bal_json_close(json, '}');
 }
 
@@ -240,11 +242,12 @@ static void json_limit(struct json *json, const struct fluid_view *view) {
         return;
     }
     bal_json_open_line(json, "limit", '{');
-    bal_json_number(json, "waiting_mean", tidy(fmax(view->followed->limit_jobs / view->report->load - 1, 0)));
-    bal_json_number(json, "jobs", tidy(view->followed->limit_jobs));
+    bal_json_number(json, "waiting_mean",
+                    round_to_ten_decimals(fmax(view->followed->limit_jobs / view->report->load - 1, 0)));
+    bal_json_number(json, "jobs", round_to_ten_decimals(view->followed->limit_jobs));
     bal_json_open_line(json, "s", '[');
     for (size_t i = 0; i < view->levels; i++)
-        bal_json_number(json, NULL, tidy(view->followed->limit[view->level[i] - 1]));
+        bal_json_number(json, NULL, round_to_ten_decimals(view->followed->limit[view->level[i] - 1]));
     bal_json_close(json, ']');
     bal_json_close(json, '}');
 }
@@ -256,8 +259,8 @@ static void json_distance(struct json *json, const struct fluid_view *view) {
     }
     const struct bal_distance apart = view->followed->apart;
     bal_json_open_line(json, "distance", '{');
-    bal_json_number(json, "norm", tidy(apart.norm));
-    bal_json_number(json, "difference", tidy(apart.difference));
+    bal_json_number(json, "norm", round_to_ten_decimals(apart.norm));
+    bal_json_number(json, "difference", round_to_ten_decimals(apart.difference));
     bal_json_number(json, "time", apart.time);
     bal_json_count(json, "level", apart.level);
     bal_json_close(json, '}');

@@ -1,17 +1,17 @@
-/* A fluid path, and a simulated one beside it, as tables and figures. */
+/* A fluid path, and a simulated one to compare with, as tables and figures. */
 #ifndef REPORT_FLUID_REPORT_H
 #define REPORT_FLUID_REPORT_H
 
 #include "format/table.h"
 #include "report/head.h"
-#include "study/follow.h"
+#include "study/fluid_path.h"
 
 struct bal_fluid_report {
     const struct bal_policy_spec *policy;
     const char *from; /* the starting state, as the user named it */
     double load;
     const struct bal_draft *draft; /* the settings that were given */
-    const struct bal_followed *followed;
+    const struct bal_fluid_path_solution *followed;
     size_t levels;    /* s_1 to s_levels are shown; 0: those that matter, as many as fit */
     uint32_t servers; /* of the simulated system */
     uint64_t seed;

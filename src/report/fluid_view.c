@@ -1,3 +1,4 @@
+/* Chooses the levels of a fluid path that are shown, and gives their values. */
 #include "report/fluid_view.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ double bal_fluid_view_simulated_jobs(const struct fluid_view *view, size_t k) {
 
 /* The levels are spread evenly where not all fit; where servers switch off they are the first ones. */
 static void choose_levels(struct fluid_view *view, size_t most) {
-    const struct bal_followed *followed = view->followed;
+    const struct bal_fluid_path_solution *followed = view->followed;
     const size_t asked = view->report->levels;
     size_t last = asked ? asked : 1;
     for (size_t k = 0; k < followed->times && !asked; k++)
@@ -41,11 +42,11 @@ static void choose_levels(struct fluid_view *view, size_t most) {
 }
 
 struct fluid_view bal_fluid_view(const struct bal_fluid_report *report, size_t most) {
-    static const char *const states[BAL_FOLLOW_POWERS] = {"idle", "setup", "off"};
-    const struct bal_followed *followed = report->followed;
+    static const char *const states[BAL_FLUID_PATH_POWERS] = {"idle", "setup", "off"};
+    const struct bal_fluid_path_solution *followed = report->followed;
     struct fluid_view view = {
         .report = report, .followed = followed, .simulated = followed->simulated.fraction != NULL};
-    for (size_t i = 0; followed->power[0] && i < BAL_FOLLOW_POWERS; i++)
+    for (size_t i = 0; followed->power[0] && i < BAL_FLUID_PATH_POWERS; i++)
         view.extra[view.extras++] =
             (struct fluid_extra){states[i], followed->power[i], followed->simulated_power[i]};
     choose_levels(&view, most);

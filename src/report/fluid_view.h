@@ -4,7 +4,7 @@
 
 #include "report/fluid_report.h"
 
-/* A fraction of servers beside the levels, at all times. */
+/* A fraction of servers that is shown next to the levels, at all times. */
 struct fluid_extra {
     const char *name; /* "off": in tables */
     const double *fluid, *simulated;
@@ -12,12 +12,12 @@ struct fluid_extra {
 
 struct fluid_view {
     const struct bal_fluid_report *report;
-    const struct bal_followed *followed;
+    const struct bal_fluid_path_solution *followed;
     bool simulated;                /* is there a simulated path? */
     size_t levels;                 /* how many are shown, >= 1 ... */
     size_t level[BAL_TAIL_LEVELS]; /* ... and which: from 1, rising */
     size_t extras;
-    struct fluid_extra extra[BAL_FOLLOW_POWERS];
+    struct fluid_extra extra[BAL_FLUID_PATH_POWERS];
 };
 
 /* The levels that the report asks for; or those that ever hold one server in a hundred, of which at most so

@@ -1,14 +1,15 @@
+/* Prints the critical constants that a search for the frontier found, and draws them. */
 #include "report/frontier_report.h"
 
 #include "ballast/figure.h"
-#include "ballast/known.h"
 #include "ballast/number.h"
+#include "ballast/predict.h"
 #include "ballast/theory.h"
 #include "ballast/version.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void print_head(const struct bal_frontier_question *q, const char *what, 
         bal_batch_print(&model->batch, text, sizeof text);
         bal_head_add(&head, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
     } else if (!is_chain(q)) {
-        bal_law_print(&model->size, text, sizeof text);
+        bal_dist_print(&model->size, text, sizeof text);
         bal_head_add(&head, ", service %s", text);
     }
     if (model->classes)
@@ -78,12 +79,12 @@ static void print_head(const struct bal_frontier_question *q, const char *what, 
 
 /* Two digits of the half-width. */
 static void add_seen(struct table *table, struct bal_estimate seen, const char *sign) {
-    const int digits = seen.half > 0 ? (int)fmin(fmax(1 - floor(log10(seen.half)), 0), 6) : 2;
+    const int digits = seen.half_width > 0 ? (int)fmin(fmax(1 - floor(log10(seen.half_width)), 0), 6) : 2;
     if (isnan(seen.mean))
         bal_table_add(table, "%s", "");
     else
         bal_table_add(table, "%s%.*f \u00b1 %.*f", seen.mean < 0 ? "" : sign, digits, seen.mean, digits,
-                      seen.half);
+                      seen.half_width);
 }
 
 static void print_points(const struct bal_frontier_question *q, const struct bal_frontier *f,
@@ -251,9 +252,9 @@ void bal_frontier_csv(const struct bal_frontier_question *question, const struct
         fputs(first, out);
         fprintf(out, ",%s", bal_verdict_text(point->verdict));
         bal_csv_number(point->drift.mean, out);
-        bal_csv_number(point->drift.half, out);
+        bal_csv_number(point->drift.half_width, out);
         bal_csv_number(point->growth.mean, out);
-        bal_csv_number(point->growth.half, out);
+        bal_csv_number(point->growth.half_width, out);
         fprintf(out, ",%u", point->looks);
         bal_csv_number(point->time, out);
         bal_doubt_csv(frontier->doubts, out);
@@ -298,7 +299,7 @@ static void json_spec(struct json *json, const struct bal_frontier_question *q, 
         bal_json_text(json, "batch", text);
         bal_json_bool(json, "split", model->split);
     } else if (!is_chain(q)) {
-        bal_law_print(&model->size, text, sizeof text);
+        bal_dist_print(&model->size, text, sizeof text);
         bal_json_text(json, "service", text);
     }
     if (model->slots > 1)
@@ -339,9 +340,9 @@ static void json_found(struct json *json, const struct bal_frontier *f) {
         bal_json_number(json, "at", point->at);
         bal_json_text(json, "verdict", bal_verdict_text(point->verdict));
         bal_json_number(json, "drift", point->drift.mean);
-        bal_json_number(json, "drift.half", point->drift.half);
+        bal_json_number(json, "drift.half", point->drift.half_width);
         bal_json_number(json, "growth", point->growth.mean);
-        bal_json_number(json, "growth.half", point->growth.half);
+        bal_json_number(json, "growth.half", point->growth.half_width);
         bal_json_count(json, "looks", point->looks);
         bal_json_number(json, "time", point->time);
         bal_json_close(json, '}');
@@ -425,7 +426,7 @@ enum bal_code bal_frontier_map_figure(const struct bal_frontier_chart *chart, co
          .count = chart->count,
          .x = chart->load,
          .y = measured,
-         .half = half},
+         .half_width = half},
         {.name = "proved unstable below (Theorem 9)",
          .group = 1,
          .style = BAL_STYLE_LINE,

@@ -1,3 +1,4 @@
+/* Prints the heads of reports: what was run, with every setting that differs from its default. */
 #include "report/head.h"
 
 #include "format/table.h"
@@ -16,7 +17,7 @@ void bal_head_add(struct bal_head *head, const char *format, ...) {
     head->used += length >= 0 && (size_t)length < room ? (size_t)length : room - 1;
 }
 
-static bool is_told(const struct bal_field *setting, const char *const *told) {
+static bool is_printed_elsewhere(const struct bal_field *setting, const char *const *told) {
     for (; told && *told; told++)
         if (strcmp(setting->name, *told) == 0)
             return true;
@@ -29,7 +30,8 @@ void bal_head_add_settings(struct bal_head *head, const struct bal_draft *draft,
     const struct bal_field *setting;
     char text[BAL_SETTING_TEXT];
     for (size_t i = 0; (setting = bal_setting_at(i, &section)); i++)
-        if (section->model == model && !is_told(setting, told) && bal_setting_print(setting, draft, text))
+        if (section->model == model && !is_printed_elsewhere(setting, told) &&
+            bal_setting_print(setting, draft, text))
             bal_head_add(head, "%s%s" BAL_TABLE_JOIN "%.*s%s", head->used ? ", " : "", setting->name, LONGEST,
                          text, strlen(text) > LONGEST ? "..." : "");
 }
@@ -38,7 +40,7 @@ void bal_head_print(const struct bal_head *head, FILE *out) {
     bal_table_wrap("", head->text, 0, out);
 }
 
-/* A section that says nothing is left out. */
+/* An empty section is left out. */
 void bal_head_json(struct json *json, const struct bal_draft *draft, const char *const *told) {
     char text[BAL_SETTING_TEXT];
     bal_json_open(json, "settings", '{');
@@ -46,7 +48,8 @@ void bal_head_json(struct json *json, const struct bal_draft *draft, const char 
         const struct bal_table *table = bal_section[s].table;
         bool open = false;
         for (size_t i = 0; i < table->count; i++) {
-            if (is_told(&table->field[i], told) || !bal_setting_print(&table->field[i], draft, text))
+            if (is_printed_elsewhere(&table->field[i], told) ||
+                !bal_setting_print(&table->field[i], draft, text))
                 continue;
             if (!open)
                 bal_json_open_line(json, bal_section[s].name, '{');

@@ -1,11 +1,11 @@
-/* The heads of reports: what was run, in words, with every setting that has not its default. */
+/* The heads of reports: what was run, in words, with every setting that differs from its default. */
 #ifndef REPORT_HEAD_H
 #define REPORT_HEAD_H
 
 #include "format/json.h"
 #include "spec/setting.h"
 
-/* A sentence or two, put together and then broken into lines. What is too long for it is cut. */
+/* A sentence or two, put together and then broken into lines. Text that is too long is cut. */
 struct bal_head {
     char text[4000];
     size_t used;
@@ -13,9 +13,9 @@ struct bal_head {
 
 void bal_head_add(struct bal_head *head, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds "NAME VALUE", behind a comma unless it is the first, for each setting that is not at its default: of
- * the model, or of the run. `told` ends with NULL and names those of which the head speaks in its own words;
- * it may be NULL. */
+/* Adds "NAME VALUE", with a comma in front unless it is the first, for each setting that is not at its
+ * default: of the model, or of the run. `told` ends with NULL and names the settings that the head already
+ * describes in its own words; it may be NULL. */
 void bal_head_add_settings(struct bal_head *head, const struct bal_draft *draft, bool model,
                            const char *const *told);
 

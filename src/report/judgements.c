@@ -1,10 +1,12 @@
+/* Prints the verdicts on claims and findings. */
 #include "report/judgements.h"
 
 #include "format/csv.h"
 #include "format/table.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum bal_code bal_judgements_new(struct bal_store *store, const struct bal_experiment *experiment,
@@ -14,7 +16,7 @@ enum bal_code bal_judgements_new(struct bal_store *store, const struct bal_exper
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to judge the claims");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < experiment->claims; i++)
-        code = bal_claim_judge(store, experiment, &experiment->claim[i], &(*judged)[i], err);
+        code = bal_claim_verdict(store, experiment, &experiment->claim[i], &(*judged)[i], err);
     if (code) {
         free(*judged);
         *judged = NULL;
@@ -23,7 +25,7 @@ enum bal_code bal_judgements_new(struct bal_store *store, const struct bal_exper
 }
 
 /* The id of the claim that a finding answers; "" where there is none. */
-static const char *answered(const struct bal_experiment *e, const struct bal_claim *claim) {
+static const char *answered_claim_id(const struct bal_experiment *e, const struct bal_claim *claim) {
     return claim->answers < 0 ? "" : e->claim[claim->answers].id;
 }
 
@@ -31,40 +33,111 @@ static const char *or_nothing(const char *text) {
     return text ? text : "";
 }
 
+const char *const bal_claim_group_names[] = {"claims", "definitions", "findings"};
+
+enum bal_claim_group bal_claim_group_of(const struct bal_claim *claim) {
+    return claim->finding                       ? BAL_GROUP_FINDINGS
+           : claim->kind == BAL_KIND_DEFINITION ? BAL_GROUP_DEFINITIONS
+                                                : BAL_GROUP_CLAIMS;
+}
+
 /* ---- counting ---- */
+
+enum bal_claim_status bal_claim_status_of(const struct bal_claim *claim, const struct bal_judged *judged) {
+    switch (judged->judgement) {
+    case BAL_CLAIM_HOLDS:
+        return claim->error || claim->reason ? BAL_CLAIM_STATUS_UNEXPECTED : BAL_CLAIM_STATUS_HOLDS;
+    case BAL_CLAIM_FAILS:
+        return claim->error    ? BAL_CLAIM_STATUS_ERROR
+               : claim->reason ? BAL_CLAIM_STATUS_READING
+                               : BAL_CLAIM_STATUS_FAILS;
+    case BAL_CLAIM_UNDECIDED:
+        break;
+    }
+    return BAL_CLAIM_STATUS_UNDECIDED;
+}
 
 void bal_tally_add(struct bal_tally *tally, const struct bal_experiment *experiment,
                    const struct bal_judged *judged) {
+    tally->paper = tally->paper || experiment->paper;
     for (size_t i = 0; i < experiment->claims; i++) {
-        (experiment->claim[i].finding ? tally->finding : tally->claim)[judged[i].judgement]++;
+        const struct bal_claim *claim = &experiment->claim[i];
+        const enum bal_claim_status fate = bal_claim_status_of(claim, &judged[i]);
         tally->doubted += judged[i].doubts != 0;
+        if (claim->finding)
+            tally->finding[fate]++;
+        else if (claim->kind == BAL_KIND_DEFINITION && fate == BAL_CLAIM_STATUS_HOLDS)
+            tally->definitions++;
+        else
+            tally->claim[fate]++;
     }
 }
 
 bool bal_tally_fails(const struct bal_tally *tally) {
-    return tally->claim[BAL_CLAIM_FAILS] > 0 || tally->finding[BAL_CLAIM_FAILS] > 0;
+    return tally->claim[BAL_CLAIM_STATUS_FAILS] + tally->claim[BAL_CLAIM_STATUS_UNEXPECTED] +
+               tally->finding[BAL_CLAIM_STATUS_FAILS] >
+           0;
 }
 
-static void print_tally(const size_t count[3], const char *one, const char *several, FILE *out) {
-    const size_t all = count[0] + count[1] + count[2];
-    const size_t hold = count[BAL_CLAIM_HOLDS], fail = count[BAL_CLAIM_FAILS];
+static size_t count_all(const size_t count[BAL_FATES]) {
+    size_t all = 0;
+    for (int fate = 0; fate < BAL_FATES; fate++)
+        all += count[fate];
+    return all;
+}
+
+static void print_plain(const size_t count[BAL_FATES], const char *one, const char *several, FILE *out) {
+    const size_t all = count_all(count);
+    const size_t hold = count[BAL_CLAIM_STATUS_HOLDS] + count[BAL_CLAIM_STATUS_UNEXPECTED];
+    const size_t fail =
+        count[BAL_CLAIM_STATUS_FAILS] + count[BAL_CLAIM_STATUS_READING] + count[BAL_CLAIM_STATUS_ERROR];
     if (all > 0)
         fprintf(out, "%zu %s: %zu hold%s, %zu do%s not hold, %zu undecided.\n", all, all == 1 ? one : several,
-                hold, hold == 1 ? "s" : "", fail, fail == 1 ? "es" : "", count[BAL_CLAIM_UNDECIDED]);
+                hold, hold == 1 ? "s" : "", fail, fail == 1 ? "es" : "", count[BAL_CLAIM_STATUS_UNDECIDED]);
+}
+
+/* Outcomes that the files do not expect are mentioned only if there are any. */
+static void print_of_paper(const size_t count[BAL_FATES], FILE *out) {
+    const size_t all = count_all(count), errors = count[BAL_CLAIM_STATUS_ERROR];
+    if (all == 0)
+        return;
+    fprintf(out, "%zu claim%s: %zu reproduced, %zu error%s of the paper confirmed, %zu undecided", all,
+            all == 1 ? "" : "s", count[BAL_CLAIM_STATUS_HOLDS], errors, errors == 1 ? "" : "s",
+            count[BAL_CLAIM_STATUS_UNDECIDED]);
+    if (count[BAL_CLAIM_STATUS_READING] > 0)
+        fprintf(out, ", %zu not as read", count[BAL_CLAIM_STATUS_READING]);
+    if (count[BAL_CLAIM_STATUS_FAILS] > 0)
+        fprintf(out, ", %zu not reproduced", count[BAL_CLAIM_STATUS_FAILS]);
+    if (count[BAL_CLAIM_STATUS_UNEXPECTED] > 0)
+        fprintf(out, ", %zu reproduced although an error is stated", count[BAL_CLAIM_STATUS_UNEXPECTED]);
+    fputs(".\n", out);
 }
 
 void bal_tally_print(const struct bal_tally *tally, FILE *out) {
-    print_tally(tally->claim, "claim", "claims", out);
-    print_tally(tally->finding, "finding of ours", "findings of ours", out);
+    if (tally->paper)
+        print_of_paper(tally->claim, out);
+    else
+        print_plain(tally->claim, "claim", "claims", out);
+    if (tally->definitions > 0)
+        fprintf(out, "%zu statement%s by definition.\n", tally->definitions,
+                tally->definitions == 1 ? " holds" : "s hold");
+    print_plain(tally->finding, "finding of ours", "findings of ours", out);
     if (tally->doubted > 0)
         fprintf(out, "%zu of these rest%s on results that are doubted.\n", tally->doubted,
                 tally->doubted == 1 ? "s" : "");
 }
 
-void bal_judged_words(const struct bal_judged *judged, char text[BAL_JUDGED_WORDS]) {
+void bal_judged_words(const struct bal_claim *claim, const struct bal_judged *judged,
+                      char text[BAL_JUDGED_WORDS]) {
     char words[BAL_DOUBT_WORDS];
+    const enum bal_claim_status fate = bal_claim_status_of(claim, judged);
     bal_doubt_words(judged->doubts, words);
-    snprintf(text, BAL_JUDGED_WORDS, "%s%s%s", bal_judgement_text(judged->judgement),
+    snprintf(text, BAL_JUDGED_WORDS, "%s%s%s",
+             fate == BAL_CLAIM_STATUS_ERROR     ? "the paper's error, confirmed"
+             : fate == BAL_CLAIM_STATUS_READING ? "does not hold as read"
+             : fate == BAL_CLAIM_STATUS_UNEXPECTED
+                 ? claim->error ? "holds, although an error is stated" : "holds, although a reason is stated"
+                 : bal_judgement_text(judged->judgement),
              *words ? ", doubted: " : "", words);
 }
 
@@ -73,27 +146,43 @@ void bal_judged_words(const struct bal_judged *judged, char text[BAL_JUDGED_WORD
 static void print_head(const struct bal_experiment *e, const struct bal_claim *claim,
                        const struct bal_judged *judged, FILE *out) {
     char words[BAL_JUDGED_WORDS];
-    bal_judged_words(judged, words);
+    bal_judged_words(claim, judged, words);
     fprintf(out, "\n  %-13s  %s", words, claim->id);
     if (claim->finding)
-        fprintf(out, ", our finding%s%s", claim->answers < 0 ? "" : " on ", answered(e, claim));
+        fprintf(out, ", our finding%s%s", claim->answers < 0 ? "" : " on ", answered_claim_id(e, claim));
     if (claim->section)
         fprintf(out, ", %s", claim->section);
+    if (claim->kind)
+        fprintf(out, ", %s", bal_kinds[claim->kind]);
     fputc('\n', out);
 }
 
+static void print_labelled(const char *label, const char *text, const char *end, FILE *out) {
+    char *line;
+    if (!text || asprintf(&line, "%s%s%s", label, text, end) < 0)
+        return;
+    bal_table_wrap("", line, 4, out);
+    free(line);
+}
+
+static void print_claim(const struct bal_experiment *experiment, const struct bal_claim *claim,
+                        const struct bal_judged *j, FILE *out) {
+    char line[700];
+    print_head(experiment, claim, j, out);
+    print_labelled("\u201c", claim->quote, "\u201d", out);
+    bal_table_wrap("", claim->says, 4, out);
+    snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s", j->measured, *j->where ? " at " : "",
+             j->where, j->check->expected, *j->why ? "; " : "", j->why);
+    bal_table_wrap("", line, 4, out);
+    print_labelled("Error: ", claim->error, "", out);
+    print_labelled("Reason: ", claim->reason, "", out);
+}
+
 void bal_judgements_text(const struct bal_experiment *experiment, const struct bal_judged *judged,
-                         FILE *out) {
-    for (size_t i = 0; i < experiment->claims; i++) {
-        const struct bal_claim *claim = &experiment->claim[i];
-        const struct bal_judged *j = &judged[i];
-        print_head(experiment, claim, j, out);
-        bal_table_wrap("", claim->says, 4, out);
-        char line[700];
-        snprintf(line, sizeof line, "measured %s%s%s, expected %s%s%s", j->measured, *j->where ? " at " : "",
-                 j->where, claim->expected, *j->why ? "; " : "", j->why);
-        bal_table_wrap("", line, 4, out);
-    }
+                         enum bal_claim_group group, FILE *out) {
+    for (size_t i = 0; i < experiment->claims; i++)
+        if (bal_claim_group_of(&experiment->claim[i]) == group)
+            print_claim(experiment, &experiment->claim[i], &judged[i], out);
 }
 
 /* ---- csv and Markdown ---- */
@@ -109,23 +198,28 @@ static void csv_field(const char *text, FILE *out) {
 }
 
 void bal_judgements_csv_head(FILE *out) {
-    fputs("kind,id,answers,experiment,section,says,measured,at,expected,verdict,value,ci,doubts\n", out);
+    fputs("kind,id,answers,experiment,section,quote,says,measured,at,expected,verdict,error,reason,value,ci,"
+          "doubts\n",
+          out);
 }
 
 void bal_judgements_csv(const struct bal_experiment *experiment, const struct bal_judged *judged, FILE *out) {
     for (size_t i = 0; i < experiment->claims; i++) {
         const struct bal_claim *claim = &experiment->claim[i];
         const struct bal_judged *j = &judged[i];
-        csv_field(claim->finding ? "finding" : "claim", out);
+        csv_field(claim->finding ? "finding" : claim->kind ? bal_kinds[claim->kind] : "claim", out);
         csv_field(claim->id, out);
-        csv_field(answered(experiment, claim), out);
+        csv_field(answered_claim_id(experiment, claim), out);
         csv_field(experiment->name, out);
         csv_field(or_nothing(claim->section), out);
+        csv_field(or_nothing(claim->quote), out);
         csv_field(claim->says, out);
         csv_field(j->measured, out);
         csv_field(j->where, out);
-        csv_field(claim->expected, out);
-        bal_csv_text(bal_judgement_text(j->judgement), out);
+        csv_field(j->check->expected, out);
+        csv_field(bal_judgement_text(j->judgement), out);
+        csv_field(or_nothing(claim->error), out);
+        bal_csv_text(or_nothing(claim->reason), out);
         bal_csv_number(j->value, out);
         bal_csv_number(half_width(j), out);
         bal_doubt_csv(j->doubts, out);
@@ -133,39 +227,75 @@ void bal_judgements_csv(const struct bal_experiment *experiment, const struct ba
     }
 }
 
-/* A cell of a table: in one line, a bar in it does not end it. */
-static void markdown_cell(const char *text, FILE *out) {
+/* Inside a cell of a table: in one line, a bar in it does not end it. */
+static void markdown_text(const char *text, FILE *out) {
     for (; *text; text++) {
         if (*text == '|' || *text == '\\')
             fputc('\\', out);
         fputc(*text == '\n' ? ' ' : *text, out);
     }
+}
+
+static void markdown_cell(const char *text, FILE *out) {
+    markdown_text(text, out);
     fputs(" | ", out);
 }
 
-void bal_judgements_markdown_head(FILE *out) {
-    fputs("| what is said | where | claim | measured | expected | |\n|---|---|---|---|---|---|\n", out);
+void bal_judgements_markdown_head(enum bal_claim_group group, FILE *out) {
+    fputs(group == BAL_GROUP_FINDINGS
+              ? "| what we found | finding | measured | expected | |\n|---|---|---|---|---|\n"
+              : "| the paper's words | where | claim, as we read it | measured | expected | |\n"
+                "|---|---|---|---|---|---|\n",
+          out);
+}
+
+/* "“…” | section 5 | `id` (limit): how it is read | " */
+static void markdown_claim(const struct bal_claim *claim, FILE *out) {
+    if (claim->quote)
+        fputs("\u201c", out);
+    markdown_text(or_nothing(claim->quote), out);
+    fputs(claim->quote ? "\u201d | " : " | ", out);
+    markdown_cell(or_nothing(claim->section), out);
+    fprintf(out, "`%s`", claim->id);
+    if (claim->kind)
+        fprintf(out, " (%s)", bal_kinds[claim->kind]);
+    fputs(": ", out);
+    markdown_cell(claim->says, out);
+}
+
+static void markdown_finding(const struct bal_experiment *experiment, const struct bal_claim *claim,
+                             FILE *out) {
+    markdown_cell(claim->says, out);
+    fprintf(out, "`%s`%s%s%s | ", claim->id, claim->answers < 0 ? "" : ", on `",
+            answered_claim_id(experiment, claim), claim->answers < 0 ? "" : "`");
+}
+
+static void markdown_row(const struct bal_experiment *experiment, const struct bal_claim *claim,
+                         const struct bal_judged *j, FILE *out) {
+    const bool holds = j->judgement == BAL_CLAIM_HOLDS;
+    fputs("| ", out);
+    if (claim->finding)
+        markdown_finding(experiment, claim, out);
+    else
+        markdown_claim(claim, out);
+    char measured[sizeof j->measured + sizeof j->where + 8], words[BAL_JUDGED_WORDS];
+    snprintf(measured, sizeof measured, "%s%s%s", j->measured, *j->where ? " at " : "", j->where);
+    markdown_cell(measured, out);
+    markdown_cell(j->check->expected, out);
+    bal_judged_words(claim, j, words);
+    fprintf(out, "%s%s%s", holds ? "" : "**", words, holds ? "" : "**");
+    if (claim->error || claim->reason) {
+        fputs(": ", out);
+        markdown_text(claim->error ? claim->error : claim->reason, out);
+    }
+    fputs(" |\n", out);
 }
 
 void bal_judgements_markdown(const struct bal_experiment *experiment, const struct bal_judged *judged,
-                             FILE *out) {
-    for (size_t i = 0; i < experiment->claims; i++) {
-        const struct bal_claim *claim = &experiment->claim[i];
-        const struct bal_judged *j = &judged[i];
-        const bool holds = j->judgement == BAL_CLAIM_HOLDS;
-        fputs(claim->finding ? "| *Ours:* " : "| ", out);
-        markdown_cell(claim->says, out);
-        markdown_cell(or_nothing(claim->section), out);
-        fprintf(out, "`%s`%s%s%s | ", claim->id, claim->answers < 0 ? "" : ", on `",
-                answered(experiment, claim), claim->answers < 0 ? "" : "`");
-        char measured[sizeof j->measured + sizeof j->where + 8];
-        snprintf(measured, sizeof measured, "%s%s%s", j->measured, *j->where ? " at " : "", j->where);
-        markdown_cell(measured, out);
-        markdown_cell(claim->expected, out);
-        char words[BAL_JUDGED_WORDS];
-        bal_judged_words(j, words);
-        fprintf(out, "%s%s%s |\n", holds ? "" : "**", words, holds ? "" : "**");
-    }
+                             enum bal_claim_group group, FILE *out) {
+    for (size_t i = 0; i < experiment->claims; i++)
+        if (bal_claim_group_of(&experiment->claim[i]) == group)
+            markdown_row(experiment, &experiment->claim[i], &judged[i], out);
 }
 
 /* ---- JSON ---- */
@@ -178,34 +308,44 @@ static void json_or_null(struct json *json, const char *key, const char *text) {
 }
 
 /* A verdict is measured as a word, anything else as a number. */
-static void json_measured(struct json *json, const struct bal_claim *claim, const struct bal_judged *judged) {
-    if (claim->measure == BAL_MEASURE_VERDICT)
+static void json_measured(struct json *json, const struct bal_judged *judged) {
+    const bool verdict = judged->check->measure == BAL_MEASURE_VERDICT;
+    if (verdict)
         bal_json_text(json, "measured", bal_verdict_text(judged->verdict));
     else
         bal_json_number(json, "measured", judged->value);
-    bal_json_number(json, "ci", claim->measure == BAL_MEASURE_VERDICT ? NAN : half_width(judged));
+    bal_json_number(json, "ci", verdict ? NAN : half_width(judged));
+}
+
+static void json_claim(struct json *json, const struct bal_experiment *experiment,
+                       const struct bal_claim *claim, const struct bal_judged *j) {
+    bal_json_open(json, NULL, '{');
+    bal_json_text(json, "id", claim->id);
+    if (claim->finding)
+        json_or_null(json, "answers", answered_claim_id(experiment, claim));
+    else
+        json_or_null(json, "kind", claim->kind ? bal_kinds[claim->kind] : NULL);
+    bal_json_text(json, "experiment", experiment->name);
+    json_or_null(json, "section", claim->section);
+    if (!claim->finding)
+        json_or_null(json, "quote", claim->quote);
+    bal_json_text(json, "says", claim->says);
+    json_measured(json, j);
+    bal_json_text(json, "at", j->where);
+    bal_json_text(json, "expected", j->check->expected);
+    bal_json_text(json, "verdict", bal_judgement_text(j->judgement));
+    bal_json_text(json, "why", j->why);
+    if (!claim->finding) {
+        json_or_null(json, "error", claim->error);
+        json_or_null(json, "reason", claim->reason);
+    }
+    bal_doubt_json(json, j->doubts);
+    bal_json_close(json, '}');
 }
 
 void bal_judgements_json(struct json *json, const struct bal_experiment *experiment,
-                         const struct bal_judged *judged, bool findings) {
-    for (size_t i = 0; i < experiment->claims; i++) {
-        const struct bal_claim *claim = &experiment->claim[i];
-        const struct bal_judged *j = &judged[i];
-        if (claim->finding != findings)
-            continue;
-        bal_json_open(json, NULL, '{');
-        bal_json_text(json, "id", claim->id);
-        if (findings)
-            json_or_null(json, "answers", answered(experiment, claim));
-        bal_json_text(json, "experiment", experiment->name);
-        json_or_null(json, "section", claim->section);
-        bal_json_text(json, "says", claim->says);
-        json_measured(json, claim, j);
-        bal_json_text(json, "at", j->where);
-        bal_json_text(json, "expected", claim->expected);
-        bal_json_text(json, "verdict", bal_judgement_text(j->judgement));
-        bal_json_text(json, "why", j->why);
-        bal_doubt_json(json, j->doubts);
-        bal_json_close(json, '}');
-    }
+                         const struct bal_judged *judged, enum bal_claim_group group) {
+    for (size_t i = 0; i < experiment->claims; i++)
+        if (bal_claim_group_of(&experiment->claim[i]) == group)
+            json_claim(json, experiment, &experiment->claim[i], &judged[i]);
 }

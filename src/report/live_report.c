@@ -1,3 +1,4 @@
+/* Prints what was measured on real processes, compared with what the lab predicts. */
 #include "report/live_report.h"
 
 #include "ballast/version.h"
@@ -25,7 +26,7 @@ static enum bal_code each_row(struct bal_store *store, const struct bal_experime
         bal_experiment_case(e, point, p, &c);
         for (int class_ = c.model.classes ? 1 : 0; class_ <= (c.model.classes ? 2 : 0); class_++) {
             struct rig_row row;
-            const enum bal_code code = bal_rig_judge(store, e, point, p, class_, &row, err);
+            const enum bal_code code = bal_live_verdict(store, e, point, p, class_, &row, err);
             if (code)
                 return code;
             add(context, &row);
@@ -48,16 +49,16 @@ static void format_ms(double seconds, char text[NAME]) {
 static void add_time(struct table *table, const struct bal_estimate *estimate, bool interval) {
     char mean[NAME], half[NAME];
     format_ms(estimate->mean, mean);
-    format_ms(estimate->half, half);
-    if (interval && isfinite(estimate->half))
+    format_ms(estimate->half_width, half);
+    if (interval && isfinite(estimate->half_width))
         bal_table_add(table, "%s ± %s", mean, half);
     else
         bal_table_add(table, "%s", mean);
 }
 
 static void add_ratio(struct table *table, const struct bal_estimate *ratio) {
-    if (isfinite(ratio->half))
-        bal_table_add(table, "%.2f ± %.2f", ratio->mean, ratio->half);
+    if (isfinite(ratio->half_width))
+        bal_table_add(table, "%.2f ± %.2f", ratio->mean, ratio->half_width);
     else if (isfinite(ratio->mean))
         bal_table_add(table, "%.2f", ratio->mean);
     else
@@ -120,17 +121,17 @@ static void print_head(const struct bal_experiment *e, size_t point, double requ
     static const char *const told[] = {"servers", "load", "service", "dispatchers", NULL};
     struct bal_draft draft;
     struct bal_head head = {.used = 0};
-    char fleet[500], law[200], where[300];
+    char fleet[500], dist[200], where[300];
     bal_plan_point(e, point, &draft);
     const struct bal_model *model = &draft.c.model;
     bal_servers_print(&model->servers, fleet, sizeof fleet);
-    bal_law_print(&model->size, law, sizeof law);
+    bal_dist_print(&model->size, dist, sizeof dist);
     bal_experiment_point_text(e, point, where, sizeof where);
     if (*where)
         bal_head_add(&head, "%s: ", where);
     bal_head_add(&head, "%s servers, %u dispatcher%s, load %g, service %s s", fleet,
                  model->network.dispatchers.count ? model->network.dispatchers.count : 1,
-                 model->network.dispatchers.count > 1 ? "s" : "", model->load, law);
+                 model->network.dispatchers.count > 1 ? "s" : "", model->load, dist);
     bal_head_add_settings(&head, &draft, true, told);
     bal_head_add(&head, "; %u blocks of %g s each, %.0f requests to each system.", draft.c.replications,
                  e->live->seconds, requests);
@@ -177,10 +178,11 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
 static enum bal_code print_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
                                   enum bal_table_style style, FILE *out, struct bal_error *err) {
     struct table table;
-    bal_table_init(&table, 8);
-    static const char *const head[] = {"fault",   "at, s", "system", "lost",
-                                       "doubled", "again", "over",   "recovered, s"};
-    for (int i = 0; i < 8; i++)
+    static const char *const head[] = {"fault", "at, s", "system", "lost",        "doubled",
+                                       "again", "over",  "p99",    "recovered, s"};
+    enum { COLUMNS = sizeof head / sizeof *head };
+    bal_table_init(&table, COLUMNS);
+    for (int i = 0; i < COLUMNS; i++)
         bal_table_add(&table, "%s", head[i]);
     enum bal_code code = BAL_OK;
     for (size_t f = 0; !code && f < e->live->faults; f++)
@@ -188,11 +190,10 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
             struct rig_fault_row row;
             const struct bal_fault *fault = &e->live->fault[f];
             const bool ours = e->policy[p].proxy == BAL_PROXY_BALLAST;
-            const bool ours_alone = fault->kind == BAL_FAULT_STATION || fault->kind == BAL_FAULT_KEEPER ||
-                                    fault->kind == BAL_FAULT_LOSS;
+            const bool ours_alone = bal_fault_traits[fault->kind].needs_stations;
             if (!e->policy[p].real || (ours_alone && !ours))
                 continue;
-            code = bal_rig_judge_fault(store, e, point, p, f, &row, err);
+            code = bal_live_fault_summary(store, e, point, p, f, &row, err);
             bal_table_add(&table, "%s", bal_fault_kinds[fault->kind]);
             bal_table_add(&table, "%g", fault->at);
             bal_table_add(&table, "%s", e->policy[p].label);
@@ -200,15 +201,20 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
             add_count(&table, row.doubled);
             add_count(&table, row.resent);
             add_count(&table, row.exceeded);
+            if (isnan(row.p99))
+                bal_table_add(&table, "%s", "");
+            else
+                bal_table_add(&table, "%.0f", 1e3 * row.p99);
             bal_table_add(&table, "%.2f", row.recovery);
         }
     fputc('\n', out);
-    bal_table_print(&table, "lrlrrrrr", style, out);
+    bal_table_print(&table, "lrlrrrrrr", style, out);
     bal_table_fini(&table);
     bal_table_wrap(
         "",
         "Again: the connection was closed before any of the answer had come, and the client sent the "
-        "request once more, as browsers do. Recovered: from the fault to the time of the last request that "
+        "request once more, as browsers do. p99: of answers from the fault to the next one. Recovered: from "
+        "the fault to the time of the last request that "
         "failed, or took more than twice "
         "as long as any before the first fault; the longest of all blocks.",
         0, out);
@@ -246,7 +252,7 @@ static void json_estimate(struct json *json, const char *key, const struct bal_e
     char name[NAME];
     bal_json_number(json, key, estimate->mean);
     snprintf(name, sizeof name, "%s_ci", key);
-    bal_json_number(json, name, estimate->half);
+    bal_json_number(json, name, estimate->half_width);
 }
 
 static void json_row(void *context, const struct rig_row *row) {
@@ -294,7 +300,7 @@ static enum bal_code json_faults(struct bal_store *store, const struct bal_exper
             struct rig_fault_row row;
             if (!e->policy[p].real)
                 continue;
-            code = bal_rig_judge_fault(store, e, point, p, f, &row, err);
+            code = bal_live_fault_summary(store, e, point, p, f, &row, err);
             bal_json_open_line(json, NULL, '{');
             bal_json_text(json, "fault", bal_fault_kinds[e->live->fault[f].kind]);
             bal_json_number(json, "at", e->live->fault[f].at);
@@ -303,6 +309,7 @@ static enum bal_code json_faults(struct bal_store *store, const struct bal_exper
             bal_json_number(json, "doubled", row.doubled);
             bal_json_number(json, "resent", row.resent);
             bal_json_number(json, "exceeded", row.exceeded);
+            bal_json_number(json, "p99", row.p99);
             bal_json_number(json, "recovery", row.recovery);
             bal_json_close(json, '}');
         }

@@ -1,9 +1,9 @@
-/* What was measured on real processes, beside what the lab says of it. */
+/* What was measured on real processes, compared with the lab's prediction. */
 #ifndef REPORT_LIVE_REPORT_H
 #define REPORT_LIVE_REPORT_H
 
 #include "format/table.h"
-#include "rig/judge.h"
+#include "rig/live_verdict.h"
 
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* Prints what a load generator measured, with warnings about doubtful figures. */
 #include "report/load_report.h"
 
 #include "ballast/number.h"
@@ -24,11 +25,11 @@ struct row {
     char name[NAME];
     uint64_t count;
     const struct bal_load_times *times; /* NULL: none */
-    double half;                        /* of the interval of the mean; NaN: not known */
+    double half_width;                  /* of the interval of the mean; NaN: not known */
     uint64_t failed;                    /* of a class */
 };
 
-static unsigned statuses(const struct bal_load_result *result) {
+static unsigned count_statuses(const struct bal_load_result *result) {
     unsigned count = 0;
     for (unsigned i = 0; i < BAL_LOAD_STATUSES; i++)
         count += result->status[i] != NULL;
@@ -38,7 +39,7 @@ static unsigned statuses(const struct bal_load_result *result) {
 /* Row i, in the order in which they are shown; false after the last. */
 static bool row_at(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
                    struct row *row) {
-    *row = (struct row){.half = NAN};
+    *row = (struct row){.half_width = NAN};
     for (unsigned status = 0; status < BAL_LOAD_STATUSES; status++)
         if (result->status[status] && i-- == 0) {
             row->times = result->status[status];
@@ -54,7 +55,7 @@ static bool row_at(const struct bal_load *load, const struct bal_load_result *re
             return true;
         }
     if (i == 0) {
-        *row = (struct row){ROW_GOOD, "good", result->good.count, &result->good, result->mean.half, 0};
+        *row = (struct row){ROW_GOOD, "good", result->good.count, &result->good, result->mean.half_width, 0};
         return true;
     }
     i--;
@@ -108,8 +109,8 @@ static void add_ms(struct table *table, double seconds) {
 static void add_mean(struct table *table, const struct row *row) {
     char mean[NAME], half[NAME];
     format_ms(mean_of(row->times), mean);
-    format_ms(row->half, half);
-    if (isfinite(row->half))
+    format_ms(row->half_width, half);
+    if (isfinite(row->half_width))
         bal_table_add(table, "%s \u00b1 %s", mean, half);
     else
         bal_table_add(table, "%s", mean);
@@ -125,7 +126,8 @@ static void print_table(const struct bal_load *load, const struct bal_load_resul
         bal_table_add(&table, "%s", head[i]);
     struct row row;
     for (unsigned i = 0; row_at(load, result, i, &row); i++) {
-        if (row.kind == ROW_GOOD && statuses(result) < 2 && load->classes == 0 && result->good.count == 0)
+        if (row.kind == ROW_GOOD && count_statuses(result) < 2 && load->classes == 0 &&
+            result->good.count == 0)
             continue;
         bal_table_add(&table, "%s", row.name);
         bal_table_add(&table, "%llu", (unsigned long long)row.count);
@@ -158,7 +160,7 @@ static void print_head(const struct bal_load *load, const struct bal_load_result
         bal_head_add(&head, ", curve %s", text);
     }
     if (load->service) {
-        bal_law_print(load->service, text, sizeof text);
+        bal_dist_print(load->service, text, sizeof text);
         bal_head_add(&head, ", service %s", text);
     }
     bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu: ", (unsigned long long)load->seed);
@@ -195,8 +197,7 @@ void bal_load_text(const struct bal_load *load, const struct bal_load_result *re
 
 /* ---- doubts ---- */
 
-/* The generator's own part matters where it is more than a tenth of what was measured, and can be told from
- * nothing. */
+/* The generator's own delay matters if it is more than a tenth of what was measured, and not negligible. */
 static bool warn_of_lateness(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
     for (unsigned q = 0; q < QUANTILES; q++) {
         const double late = quantile_of(&result->late, q), latency = quantile_of(&result->good, q);
@@ -234,7 +235,7 @@ static bool warn_of_holding(const struct bal_load_result *result, char text[BAL_
     return true;
 }
 
-static bool warn_of_strangers(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
+static bool warn_of_unknown_answers(const struct bal_load_result *result, char text[BAL_LOAD_WARNING]) {
     if (result->strange == 0)
         return false;
     snprintf(text, BAL_LOAD_WARNING,
@@ -246,7 +247,7 @@ static bool warn_of_strangers(const struct bal_load_result *result, char text[BA
 bool bal_load_warning(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
                       char text[BAL_LOAD_WARNING]) {
     static bool (*const doubts[])(const struct bal_load_result *, char *) = {
-        warn_of_unsent, warn_of_lateness, warn_of_holding, warn_of_strangers};
+        warn_of_unsent, warn_of_lateness, warn_of_holding, warn_of_unknown_answers};
     (void)load;
     for (unsigned k = 0; k < sizeof doubts / sizeof *doubts; k++)
         if (doubts[k](result, text) && i-- == 0)
@@ -264,7 +265,7 @@ void bal_load_csv(const struct bal_load *load, const struct bal_load_result *res
                 (unsigned long long)row.failed);
         bal_csv_number(share_of(result, row.count), out);
         bal_csv_number(mean_of(row.times), out);
-        bal_csv_number(row.half, out);
+        bal_csv_number(row.half_width, out);
         for (unsigned q = 0; q < QUANTILES; q++)
             bal_csv_number(quantile_of(row.times, q), out);
         bal_csv_number(most_of(row.times), out);
@@ -336,7 +337,7 @@ void bal_load_json(const struct bal_load *load, const struct bal_load_result *re
     bal_json_count(&json, "cut", result->cut);
     json_outcomes(&json, result);
     json_times(&json, "good", &result->good);
-    bal_json_number(&json, "good.mean.ci", result->mean.half);
+    bal_json_number(&json, "good.mean.ci", result->mean.half_width);
     bal_json_open(&json, "classes", '[');
     for (size_t i = 0; i < load->classes; i++) {
         bal_json_open(&json, NULL, '{');

@@ -1,3 +1,4 @@
+/* Prints what was read from access logs, and how. */
 #include "report/log_report.h"
 
 #include "base/utf8.h"
@@ -72,7 +73,8 @@ static bool are_read_alike(const struct bal_log_file *a, const struct bal_log_fi
            strcmp(a->service, b->service) == 0;
 }
 
-/* Files that are read alike are told together, with the first of them; those without lines not at all. */
+/* Files that are read in the same way are printed together, with the first of them; files without lines are
+ * not printed. */
 static bool is_first_read_so(const struct bal_log_summary *summary, size_t number) {
     size_t first = 0;
     while (!are_read_alike(&summary->file[first], &summary->file[number]))

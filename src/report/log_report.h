@@ -5,8 +5,8 @@
 #include "ballast/log.h"
 #include "format/json.h"
 
-/* A line of a head: its name in the first nine columns, what it says wrapped beside it. Without a name ("")
- * it goes on with the one before. */
+/* A line of a head: its name in the first nine columns, its text wrapped to the right of it. Without a name
+ * ("") it continues the previous line. */
 void bal_head_line(FILE *out, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,3 +1,4 @@
+/* Names, units and rounding of metrics in tables and figures. */
 #include "report/metric.h"
 
 #include <math.h>
@@ -5,7 +6,7 @@
 #include <string.h>
 
 /* 91st, 92nd, 93rd, 95th, 97.5th. */
-static const char *ordinal(double number) {
+static const char *ordinal_text(double number) {
     static const char *const endings[] = {"th", "st", "nd", "rd"};
     const double last = fmod(number, 10);
     return number > 10 && number < 20 ? "th" : last == floor(last) && last < 4 ? endings[(int)last] : "th";
@@ -26,7 +27,7 @@ void bal_metric_label(struct bal_quantity quantity, const struct bal_model *mode
         const double percent = 100 * quantity.quantile;
         const char *meaning = strstr(info[1].meaning, "90th percentile");
         snprintf(text, BAL_METRIC_TEXT, "%.*s%.10g%s%s", (int)(meaning - info[1].meaning), info[1].meaning,
-                 percent, ordinal(percent), meaning + strlen("90th"));
+                 percent, ordinal_text(percent), meaning + strlen("90th"));
         char *over = strstr(text, ", ");
         if (over)
             *over = '\0';
@@ -71,15 +72,15 @@ static void print_estimate(struct bal_estimate estimate, int digits, char text[B
     text[0] = '\0';
     if (isnan(estimate.mean))
         return;
-    const bool known = isfinite(estimate.half) && estimate.half > 0;
+    const bool known = isfinite(estimate.half_width) && estimate.half_width > 0;
     if (!known) {
         snprintf(text, BAL_METRIC_TEXT, "%.4g", estimate.mean);
         return;
     }
-    const int decimals = digits - 1 - (int)floor(log10(estimate.half));
+    const int decimals = digits - 1 - (int)floor(log10(estimate.half_width));
     const size_t length = print_number(estimate.mean, decimals, text, BAL_METRIC_TEXT);
     const size_t sign = (size_t)snprintf(text + length, BAL_METRIC_TEXT - length, " ± ");
-    print_number(estimate.half, decimals, text + length + sign, BAL_METRIC_TEXT - length - sign);
+    print_number(estimate.half_width, decimals, text + length + sign, BAL_METRIC_TEXT - length - sign);
 }
 
 void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
@@ -87,8 +88,13 @@ void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) 
 }
 
 void bal_percentile_cell(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]) {
-    if (estimate.half > 0) /* no histogram tells percentiles more closely than a thousandth */
-        estimate.half = fmax(estimate.half, 1e-3 * fabs(estimate.mean));
-    const double first = estimate.half / pow(10, floor(log10(estimate.half))); /* NaN where there is none */
+    if (estimate.half_width > 0) /* histograms give percentiles to a thousandth at best */
+        estimate.half_width = fmax(estimate.half_width, 1e-3 * fabs(estimate.mean));
+    const double first = estimate.half_width / pow(10, floor(log10(estimate.half_width))); /* NaN where there
+                                                                                              is none */
     print_estimate(estimate, first < 2 ? 2 : 1, text);
+}
+
+double bal_shown(double value, int decimals) {
+    return fabs(value) < 0.5 * pow(10, -decimals) ? 0 : value;
 }

@@ -14,10 +14,13 @@ void bal_metric_label(struct bal_quantity quantity, const struct bal_model *mode
  * the words say it already or there is none. */
 const char *bal_metric_unit(struct bal_quantity quantity, const struct bal_model *model);
 
-/* "2.658 ± 0.005": as many digits as the half-width can bear; "" for NaN. */
+/* "2.658 ± 0.005": as many digits as the half-width justifies; "" for NaN. */
 void bal_metric_print(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]);
 /* "4.64 ± 0.05": a percentile, to the first digit of its half-width, two if that is a 1; without one where
  * there is one run. */
 void bal_percentile_cell(struct bal_estimate estimate, char text[BAL_METRIC_TEXT]);
+
+/* The value, or 0 (and never -0) if it is less than half of the last digit that is shown. */
+double bal_shown(double value, int decimals);
 
 #endif

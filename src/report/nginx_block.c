@@ -1,3 +1,4 @@
+/* Prints the upstream block of nginx for a policy. */
 #include "report/nginx_block.h"
 
 #include <arpa/inet.h>
@@ -23,14 +24,14 @@ const char *bal_nginx_words(const struct bal_policy_spec *policy) {
         return "";
     if (strcmp(name, "random") == 0 || strcmp(name, "weighted-random") == 0)
         return "random;";
-    if (strcmp(text, "pod:d=2") == 0 || strcmp(text, "own:d=2") == 0)
+    if (strcmp(text, "pod:d=2") == 0 || strcmp(text, "least-conn:d=2") == 0)
         return "random two least_conn;";
-    if (strcmp(name, "jsq") == 0 || strcmp(text, "own") == 0)
+    if (strcmp(name, "jsq") == 0 || strcmp(text, "least-conn") == 0)
         return "least_conn;";
     return NULL;
 }
 
-/* Nobody knows a service time better than that. */
+/* Service times are not known more exactly than that. */
 static double four_digits(double value) {
     const double scale = pow(10, 3 - floor(log10(value)));
     return rint(value * scale) / scale;
@@ -68,7 +69,7 @@ static bool needs_classes(const struct bal_nginx_block *block) {
            bal_policy_flags(block->policy) & (BAL_MAY_HOLD | BAL_TAKES_RANKS);
 }
 
-/* Quoted as nginx reads it. What would end a line ends nothing here. */
+/* Quoted for nginx. Line breaks do not end the text. */
 static void print_quoted(const char *text, FILE *out) {
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
@@ -107,7 +108,7 @@ static bool is_address(const char *name) {
     if (length >= sizeof address || (bracket && !host[length]))
         return false;
     snprintf(address, sizeof address, "%.*s", (int)length, host);
-    struct in6_addr binary; /* room for either kind */
+    struct in6_addr binary; /* large enough for either kind */
     const char *behind = host + length + bracket;
     return inet_pton(bracket ? AF_INET6 : AF_INET, address, &binary) == 1 &&
            (*behind == 0 || (*behind == ':' && is_port(behind + 1)));
@@ -129,7 +130,7 @@ static unsigned weight_of(const struct bal_servers *servers, double speed) {
     return (unsigned)rint(PARTS * speed / slowest) / divisor;
 }
 
-/* Servers whose addresses the log tells come first; the others stand for those that are to come. */
+/* Servers whose addresses are in the log come first; the others are placeholders for servers to be added. */
 static void print_server(const struct bal_nginx_block *block, uint32_t number, unsigned weight, FILE *out) {
     const size_t known = block->names ? bal_log_servers_count(block->names) : 0;
     const char *name = number < known ? bal_log_servers_name(block->names, number) : "";

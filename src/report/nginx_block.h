@@ -1,4 +1,4 @@
-/* An answer as nginx is told it: an upstream block with the module's line. */
+/* A recommendation as nginx configuration: an upstream block with the module's directive. */
 #ifndef REPORT_NGINX_BLOCK_H
 #define REPORT_NGINX_BLOCK_H
 
@@ -11,21 +11,22 @@
 struct bal_nginx_block {
     const struct bal_policy_spec *policy; /* one for which bal_nginx_can() */
     const struct bal_servers *servers;
-    const struct bal_log_servers *names; /* addresses of the first of them; NULL: none is known */
+    const struct bal_log_servers *names; /* addresses of the first of them; NULL: unknown */
     uint32_t slots;
-    double mean;      /* service time in seconds: rates of policies are told in it, and to nginx in seconds */
-    double longest;   /* seconds that requests may have to wait here, for a policy that holds them */
-    double rate;      /* requests a second at most: so many may wait */
-    const char *high; /* pattern of the high class; NULL: one class */
-    const char *high_by;  /* the field that it is matched with; NULL: the path */
-    const char *class;    /* the variable that tells classes already; NULL or no variable: `high` does */
+    double mean;    /* service time in seconds: rates of policies are per service time, those in nginx are per
+                       second */
+    double longest; /* seconds that requests may have to wait here, for a policy that holds them */
+    double rate;    /* requests a second at most: so many may wait */
+    const char *high;    /* pattern of the high class; NULL: one class */
+    const char *high_by; /* the field that it is matched with; NULL: the path */
+    const char *class;   /* the variable that already gives the class; NULL or no variable: `high` gives it */
     const char *upstream; /* its name; NULL, or not a plain word: fleet */
 };
 
-/* Can the module run it before plain servers? */
+/* Can the module run it in front of plain servers (without stations)? */
 bool bal_nginx_can(const struct bal_policy_spec *policy);
 
-/* What nginx has by itself for a policy; NULL: nothing. Without a word ("") it takes servers in turn. */
+/* The directive of plain nginx for a policy; NULL: none. "": without a directive, which is round robin. */
 const char *bal_nginx_words(const struct bal_policy_spec *policy);
 
 void bal_nginx_block(const struct bal_nginx_block *block, FILE *out);

@@ -1,3 +1,4 @@
+/* Prints the results of an experiment as text, csv and JSON. */
 #include "report/outcome.h"
 
 #include "ballast/version.h"
@@ -5,9 +6,10 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 #include "report/head.h"
 #include "report/judgements.h"
+#include "report/metric.h"
 #include "report/sizes.h"
 #include "spec/plan.h"
 
@@ -32,16 +34,17 @@ struct row {
     size_t point, policy;
     struct bal_case c;
     struct bal_result result;
-    struct bal_beside beside;
+    struct bal_theory_row theory_row;
 };
 
-static enum bal_code walk(struct walk *w, enum bal_code (*tell)(struct walk *w, const struct row *row)) {
+static enum bal_code for_each_row(struct walk *w,
+                                  enum bal_code (*tell)(struct walk *w, const struct row *row)) {
     enum bal_code code = BAL_OK;
     for (size_t point = 0; !code && point < w->e->points; point++)
         for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
             struct row row = {.point = point, .policy = policy};
             bal_experiment_case(w->e, point, policy, &row.c);
-            row.beside = bal_beside_of(&row.c);
+            row.theory_row = bal_theory_row_of(&row.c);
             code = bal_store_result(w->store, w->e, point, policy, &row.result, w->err);
             if (!code)
                 code = tell(w, &row);
@@ -134,7 +137,7 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
     }
     bal_csv_text(e->policy[row->policy].label, out);
     fprintf(out, ",%" PRIu64 ",", row->c.run.seed);
-    bal_comparison_csv_row(&row->c, &row->result, &row->beside, out);
+    bal_comparison_csv_row(&row->c, &row->result, &row->theory_row, out);
     for (size_t i = 0; i < e->metrics; i++) {
         struct bal_estimate value;
         const enum bal_code code = is_extra(e->metric[i]) ? value_of(w, row, e->metric[i], &value) : BAL_OK;
@@ -142,7 +145,7 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
             return code;
         if (is_extra(e->metric[i])) {
             bal_csv_number(value.mean, out);
-            bal_csv_number(value.half, out);
+            bal_csv_number(value.half_width, out);
         }
     }
     for (size_t i = 0; i < e->metrics; i++) {
@@ -151,7 +154,7 @@ static enum bal_code csv_row(struct walk *w, const struct row *row) {
         if (code)
             return code;
         bal_csv_number(ratio.mean, out);
-        bal_csv_number(ratio.half, out);
+        bal_csv_number(ratio.half_width, out);
     }
     if (w->seconds)
         bal_csv_number(row->result.seconds, out);
@@ -166,7 +169,7 @@ enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experime
                               FILE *out, struct bal_error *err) {
     struct walk w = {.store = store, .e = experiment, .err = err, .into = out, .seconds = seconds};
     csv_head(experiment, seconds, out);
-    return walk(&w, csv_row);
+    return for_each_row(&w, csv_row);
 }
 
 /* ---- JSON ---- */
@@ -192,7 +195,7 @@ static void json_experiment(struct json *json, const struct bal_experiment *e) {
 static void json_estimate(struct json *json, const char *name, const struct bal_estimate *estimate) {
     bal_json_open_line(json, name, '{');
     bal_json_number(json, "mean", estimate->mean);
-    bal_json_number(json, "ci", estimate->half);
+    bal_json_number(json, "ci", estimate->half_width);
     bal_json_close(json, '}');
 }
 
@@ -251,7 +254,7 @@ static enum bal_code json_row(struct walk *w, const struct row *row) {
     bal_json_close(json, '}');
     bal_json_text(json, "label", e->policy[row->policy].label);
     bal_json_count(json, "seed", row->c.run.seed);
-    bal_comparison_json_fields(json, &row->c, &row->result, &row->beside);
+    bal_comparison_json_fields(json, &row->c, &row->result, &row->theory_row);
     enum bal_code code = json_extra(w, row);
     if (!code)
         code = json_ratio(w, row);
@@ -264,12 +267,11 @@ static enum bal_code json_claims(struct walk *w) {
     const enum bal_code code = bal_judgements_new(w->store, w->e, &judged, w->err);
     if (code)
         return code;
-    bal_json_open(w->into, "claims", '[');
-    bal_judgements_json(w->into, w->e, judged, false);
-    bal_json_close(w->into, ']');
-    bal_json_open(w->into, "findings", '[');
-    bal_judgements_json(w->into, w->e, judged, true);
-    bal_json_close(w->into, ']');
+    for (int group = 0; group < BAL_GROUPS; group++) {
+        bal_json_open(w->into, bal_claim_group_names[group], '[');
+        bal_judgements_json(w->into, w->e, judged, (enum bal_claim_group)group);
+        bal_json_close(w->into, ']');
+    }
     free(judged);
     return BAL_OK;
 }
@@ -283,7 +285,7 @@ enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experim
     bal_json_text(&json, "version", BALLAST_VERSION);
     json_experiment(&json, experiment);
     bal_json_open(&json, "results", '[');
-    enum bal_code code = walk(&w, json_row);
+    enum bal_code code = for_each_row(&w, json_row);
     bal_json_close(&json, ']');
     if (!code)
         code = json_claims(&w);
@@ -303,13 +305,13 @@ static int decimals_of(double half, double value) {
 }
 
 static void add_estimate(struct table *table, struct bal_estimate estimate) {
-    const int decimals = decimals_of(estimate.half, estimate.mean);
+    const int decimals = decimals_of(estimate.half_width, estimate.mean);
     if (isnan(estimate.mean))
         bal_table_add(table, "%s", "");
-    else if (isnan(estimate.half) || estimate.half == 0)
+    else if (isnan(estimate.half_width) || estimate.half_width == 0)
         bal_table_add(table, "%.4g", estimate.mean);
     else
-        bal_table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half);
+        bal_table_add(table, "%.*f \u00b1 %.*f", decimals, estimate.mean, decimals, estimate.half_width);
 }
 
 /* "-12.0 ± 1.1 %", "-12.0 ± 1.1 % !" */
@@ -318,8 +320,9 @@ static void add_difference(struct table *table, struct bal_estimate ratio, bool 
         bal_table_add(table, "%s", "");
         return;
     }
-    const double percent = 100 * (ratio.mean - 1), half = 100 * ratio.half;
-    const int decimals = decimals_of(half, percent);
+    const double half = 100 * ratio.half_width, exact = 100 * (ratio.mean - 1);
+    const int decimals = decimals_of(half, exact);
+    const double percent = bal_shown(exact, isnan(half) ? 9 : decimals);
     if (isnan(percent))
         bal_table_add(table, "%s", "");
     else if (isnan(half))
@@ -378,7 +381,7 @@ static enum bal_code text_row(struct walk *w, const struct row *row) {
     const char *sizes = bal_sizes_mark(row->c.policy.policy);
     w->sizes = w->sizes || *sizes;
     bal_table_add(table, "%s%s%s", e->policy[row->policy].label, sizes,
-                  bal_doubt_take(&w->notes, where, &row->c, &row->result));
+                  bal_doubt_add(&w->notes, where, &row->c, &row->result));
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < e->metrics; i++)
         code = add_metric(w, row, e->metric[i]);
@@ -417,7 +420,7 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     bal_table_init(&table, (unsigned)columns);
     text_head(e, &table);
     struct walk w = {.store = store, .e = e, .err = err, .into = &table};
-    const enum bal_code code = walk(&w, text_row);
+    const enum bal_code code = for_each_row(&w, text_row);
     if (!code)
         bal_table_print(&table, align, style, out);
     if (!code && e->policies > 1) {
@@ -447,7 +450,8 @@ static enum bal_code text_claims(struct bal_store *store, const struct bal_exper
         return code;
     struct bal_tally tally = {0};
     bal_tally_add(&tally, e, judged);
-    bal_judgements_text(e, judged, out);
+    for (int group = 0; group < BAL_GROUPS; group++)
+        bal_judgements_text(e, judged, (enum bal_claim_group)group, out);
     fputc('\n', out);
     bal_tally_print(&tally, out);
     free(judged);

@@ -1,3 +1,4 @@
+/* Finds and reads the directories of papers. */
 #include "report/paper.h"
 
 #include <dirent.h>
@@ -13,7 +14,7 @@ static enum bal_code no_memory(struct bal_error *err) {
     return bal_fail(err, BAL_E_MEMORY, "not enough memory to read the papers");
 }
 
-static char *join(const char *directory, const char *name) {
+static char *join_path(const char *directory, const char *name) {
     char *path;
     return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
 }
@@ -25,7 +26,7 @@ static bool is_directory(const char *path) {
 
 /* ---- where they are ---- */
 
-/* The directory of the running program; NULL when it cannot be told. */
+/* The directory of the running program; NULL when it is unknown. */
 static char *program_directory(void) {
     char path[4096];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -46,10 +47,10 @@ enum bal_code bal_papers_directory(char **directory, struct bal_error *err) {
         *directory = strdup(given);
         return *directory ? BAL_OK : no_memory(err);
     }
-    static const char *const beside[] = {"../share/ballast/papers", "../papers"};
+    static const char *const theory_row[] = {"../share/ballast/papers", "../papers"};
     char *program = program_directory();
     for (int i = 0; program && i < 2; i++) {
-        char *path = join(program, beside[i]);
+        char *path = join_path(program, theory_row[i]);
         if (path && is_directory(path)) {
             *directory = realpath(path, NULL);
             free(path);
@@ -96,7 +97,7 @@ static enum bal_code list_directory(const char *directory, const char *suffix, c
     bool good = true;
     for (const struct dirent *entry; good && (entry = readdir(entries));)
         if (entry->d_name[0] != '.' && (!*suffix || has_suffix(entry->d_name, suffix)))
-            good = add_text(list, count, join(directory, entry->d_name));
+            good = add_text(list, count, join_path(directory, entry->d_name));
     closedir(entries);
     if (!good)
         return no_memory(err);
@@ -125,7 +126,7 @@ static char *read_line(FILE *file) {
 }
 
 static enum bal_code read_heading(struct bal_paper *paper, struct bal_error *err) {
-    char *path = join(paper->directory, "paper.txt");
+    char *path = join_path(paper->directory, "paper.txt");
     FILE *file = path ? fopen(path, "r") : NULL;
     if (!file) {
         const enum bal_code code = path ? bal_fail(err, BAL_E_IO,
@@ -175,7 +176,7 @@ void bal_paper_fini(struct bal_paper *paper) {
 /* ---- reading all ---- */
 
 static bool is_paper(const char *directory) {
-    char *path = join(directory, "paper.txt");
+    char *path = join_path(directory, "paper.txt");
     const bool there = path && access(path, R_OK) == 0;
     free(path);
     return there;

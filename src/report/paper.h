@@ -1,4 +1,4 @@
-/* Papers: directories of experiment files that ask whether what a paper claims is so.
+/* Papers: directories of experiment files that check the claims of a paper.
  *
  * A paper NAME is a directory NAME with a file `paper.txt` (its first line is the title, its second says
  * where it appeared, the rest is for readers) and the experiment files `*.yaml`, one for each figure or
@@ -23,7 +23,7 @@ struct bal_papers {
     struct bal_paper *paper; /* in the order of their names */
 };
 
-/* Reads all papers in a directory. A directory without a paper.txt is not a paper and passed over. */
+/* Reads all papers in a directory. A directory without a paper.txt is not a paper and is skipped. */
 enum bal_code bal_papers_init(struct bal_papers *papers, const char *directory, struct bal_error *err);
 void bal_papers_fini(struct bal_papers *papers);
 

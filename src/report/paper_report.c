@@ -1,3 +1,4 @@
+/* Prints the list of papers, and what was judged of one. */
 #include "report/paper_report.h"
 
 #include "format/json.h"
@@ -41,8 +42,9 @@ void bal_paper_text(const struct bal_paper_work *work, bool drawn, FILE *out) {
     const struct bal_tally tally = bal_paper_tally(work);
     fprintf(out, "%s: %s\n", work->paper.name, work->paper.title);
     bal_table_wrap("", work->paper.source, 0, out);
-    for (size_t i = 0; i < work->count; i++)
-        bal_judgements_text(work->experiment[i], work->judged[i], out);
+    for (int group = 0; group < BAL_GROUPS; group++)
+        for (size_t i = 0; i < work->count; i++)
+            bal_judgements_text(work->experiment[i], work->judged[i], (enum bal_claim_group)group, out);
     fputc('\n', out);
     bal_tally_print(&tally, out);
     fprintf(out, "%s in %s/\n",
@@ -51,7 +53,6 @@ void bal_paper_text(const struct bal_paper_work *work, bool drawn, FILE *out) {
 }
 
 void bal_paper_json(const struct bal_paper_work *work, FILE *out) {
-    static const char *const lists[] = {"claims", "findings"};
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');
@@ -59,10 +60,10 @@ void bal_paper_json(const struct bal_paper_work *work, FILE *out) {
     bal_json_text(&json, "title", work->paper.title);
     bal_json_text(&json, "mode", bal_mode_text(work->mode));
     bal_json_text(&json, "output", work->directory);
-    for (int list = 0; list < 2; list++) {
-        bal_json_open(&json, lists[list], '[');
+    for (int group = 0; group < BAL_GROUPS; group++) {
+        bal_json_open(&json, bal_claim_group_names[group], '[');
         for (size_t i = 0; i < work->count; i++)
-            bal_judgements_json(&json, work->experiment[i], work->judged[i], list == 1);
+            bal_judgements_json(&json, work->experiment[i], work->judged[i], (enum bal_claim_group)group);
         bal_json_close(&json, ']');
     }
     bal_json_close(&json, '}');
@@ -74,11 +75,36 @@ void bal_paper_csv(const struct bal_paper_work *work, FILE *out) {
         bal_judgements_csv(work->experiment[i], work->judged[i], out);
 }
 
-void bal_paper_markdown(const struct bal_paper_work *work, FILE *out) {
-    const struct bal_tally tally = bal_paper_tally(work);
-    bal_judgements_markdown_head(out);
+/* Is there one of the group? */
+static bool has_group(const struct bal_paper_work *work, enum bal_claim_group group) {
     for (size_t i = 0; i < work->count; i++)
-        bal_judgements_markdown(work->experiment[i], work->judged[i], out);
-    fputc('\n', out);
+        for (size_t k = 0; k < work->experiment[i]->claims; k++)
+            if (bal_claim_group_of(&work->experiment[i]->claim[k]) == group)
+                return true;
+    return false;
+}
+
+/* "Run of 2024-05-01 in quick sizes: 1620 trials of 290 s in all." */
+static void print_cost(const struct bal_paper_work *work, FILE *out) {
+    struct bal_paper_cost cost;
+    struct bal_error err = {0};
+    if (bal_paper_work_cost(work, &cost, &err) == BAL_OK)
+        fprintf(out, "Run of %s in %s sizes: %zu trials of %.0f s in all.\n", cost.day,
+                bal_mode_text(work->mode), cost.trials, cost.seconds);
+}
+
+void bal_paper_markdown(const struct bal_paper_work *work, FILE *out) {
+    static const char *const titles[] = {"What the paper says",
+                                         "What holds by definition, and is not counted", "What we found"};
+    const struct bal_tally tally = bal_paper_tally(work);
     bal_tally_print(&tally, out);
+    print_cost(work, out);
+    for (int group = 0; group < BAL_GROUPS; group++) {
+        if (!has_group(work, (enum bal_claim_group)group))
+            continue;
+        fprintf(out, "\n### %s\n\n", titles[group]);
+        bal_judgements_markdown_head((enum bal_claim_group)group, out);
+        for (size_t i = 0; i < work->count; i++)
+            bal_judgements_markdown(work->experiment[i], work->judged[i], (enum bal_claim_group)group, out);
+    }
 }

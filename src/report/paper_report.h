@@ -1,4 +1,4 @@
-/* The papers there are, and what was judged of one, as text, csv, JSON and Markdown. */
+/* The list of papers, and the verdicts on one paper, as text, csv, JSON and Markdown. */
 #ifndef REPORT_PAPER_REPORT_H
 #define REPORT_PAPER_REPORT_H
 

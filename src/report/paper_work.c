@@ -1,3 +1,4 @@
+/* Reads, judges and draws the experiments of one paper, and writes its page. */
 #include "report/paper_work.h"
 
 #include "ballast/report.h"
@@ -139,6 +140,47 @@ enum bal_code bal_paper_work_init(struct bal_paper_work *work, const char *name,
         code = open_store(work, output, err);
     if (code)
         bal_paper_work_fini(work);
+    return code;
+}
+
+static enum bal_code add_cost(const struct bal_paper_work *work, const struct bal_experiment *e,
+                              struct bal_paper_cost *cost, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (size_t point = 0; point < e->points && !code; point++)
+        for (size_t policy = 0; policy < e->policies && !code; policy++) {
+            struct bal_result result;
+            code = bal_store_result(work->store, e, point, policy, &result, err);
+            if (code || result.replications == 0)
+                continue;
+            cost->trials += result.replications;
+            cost->seconds += result.seconds;
+        }
+    return code;
+}
+
+/* The latest end of a run in this mode; days in this form are ordered as texts are. */
+static void find_day(const struct bal_paper_work *work, const struct bal_store_run *run, size_t count,
+                     struct bal_paper_cost *cost) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < work->count; k++)
+            if (run[i].mode == work->mode && run[i].ended &&
+                strcmp(run[i].name, work->experiment[k]->name) == 0 &&
+                strncmp(run[i].ended, cost->day, 10) > 0)
+                snprintf(cost->day, sizeof cost->day, "%.10s", run[i].ended);
+}
+
+enum bal_code bal_paper_work_cost(const struct bal_paper_work *work, struct bal_paper_cost *cost,
+                                  struct bal_error *err) {
+    struct bal_store_run *runs;
+    size_t count;
+    *cost = (struct bal_paper_cost){0};
+    enum bal_code code = bal_store_runs(work->store, &runs, &count, err);
+    if (code)
+        return code;
+    find_day(work, runs, count, cost);
+    free(runs);
+    for (size_t i = 0; i < work->count && !code; i++)
+        code = add_cost(work, work->experiment[i], cost, err);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* A paper at work: those of its experiments that are wanted, their results, what was judged, and the page. */
+/* Runs a paper: its selected experiments, their results, the verdicts, and the page. */
 #ifndef REPORT_PAPER_WORK_H
 #define REPORT_PAPER_WORK_H
 
@@ -23,7 +23,16 @@ enum bal_code bal_paper_work_init(struct bal_paper_work *work, const char *name,
                                   const char *figure, const char *output, struct bal_error *err);
 void bal_paper_work_fini(struct bal_paper_work *work);
 
-/* Once all is run: judges every claim and finding; draws the figures; writes the page. */
+/* The time that its trials took, and when the last of its experiments was complete. */
+struct bal_paper_cost {
+    size_t trials;
+    double seconds; /* of all trials one after another, by the clock on the wall */
+    char day[11];   /* "2024-05-01"; "" where it is not complete */
+};
+enum bal_code bal_paper_work_cost(const struct bal_paper_work *work, struct bal_paper_cost *cost,
+                                  struct bal_error *err);
+
+/* After all trials are run: judges every claim and finding; draws the figures; writes the page. */
 enum bal_code bal_paper_work_judge(struct bal_paper_work *work, struct bal_error *err);
 enum bal_code bal_paper_work_draw(const struct bal_paper_work *work, struct bal_error *err);
 enum bal_code bal_paper_work_page(const struct bal_paper_work *work, FILE *out, struct bal_error *err);

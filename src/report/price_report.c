@@ -1,12 +1,13 @@
+/* Prints the prices of policies and the offers that meet a target. */
 #include "report/price_report.h"
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/version.h"
 #include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 #include "report/metric.h"
 #include "report/sizes.h"
 
@@ -60,12 +61,12 @@ static void add_waiting(struct table *table, const struct bal_result *result, co
 }
 
 /* "= 2.61" where theory is exact, "→ 2.61" where it is the limit of many servers. */
-static void add_theory(struct table *table, const struct bal_known *known) {
+static void add_theory(struct table *table, const struct bal_prediction *known) {
     if (isnan(known->waiting_mean)) {
         bal_table_add(table, "%s", "");
         return;
     }
-    bal_table_add(table, "%s %.*f", bal_known_sign(known->kind), known->waiting_mean >= 9.995 ? 1 : 3,
+    bal_table_add(table, "%s %.*f", bal_theory_sign(known->kind), known->waiting_mean >= 9.995 ? 1 : 3,
                   known->waiting_mean);
 }
 
@@ -75,7 +76,7 @@ static void print_setting(const struct bal_case *c, double time, const struct ba
     struct bal_head head = {.used = 0};
     char servers[300], service[200];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
-    bal_law_print(&c->model.size, service, sizeof service);
+    bal_dist_print(&c->model.size, service, sizeof service);
     const double jobs = time * bal_model_arrival_rate(&c->model);
     bal_head_add(&head, "%s servers at load %g, service %s", servers, c->model.load, service);
     bal_head_add_settings(&head, draft, true, told);
@@ -87,7 +88,7 @@ static void print_setting(const struct bal_case *c, double time, const struct ba
                  jobs >= 1e6   ? "M"
                  : jobs >= 1e4 ? "k"
                                : "",
-                 draft->c.longest > 0 ? " or more" : "");
+                 draft->c.max_run_length > 0 ? " or more" : "");
     bal_head_add_settings(&head, draft, false, told);
     bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)c->run.seed);
     bal_head_print(&head, out);
@@ -103,8 +104,8 @@ static void add_price(struct table *table, const struct bal_price_list *list, si
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
-    add_waiting(table, result, bal_doubt_take(notes, policy, c, result));
-    add_theory(table, &list->beside[i].known);
+    add_waiting(table, result, bal_doubt_add(notes, policy, c, result));
+    add_theory(table, &list->theory_row[i].known);
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     add_number(table, messages_once(result));
     bal_table_add(table, "%.0f", price->memory_bits);
@@ -113,7 +114,7 @@ static void add_price(struct table *table, const struct bal_price_list *list, si
     bal_table_add(table, "%s", bal_vanishing_text(price->vanishing));
 }
 
-static bool has(const struct bal_price_list *list, enum bal_vanishing vanishing) {
+static bool has_vanishing(const struct bal_price_list *list, enum bal_vanishing vanishing) {
     for (size_t i = 0; i < list->count; i++)
         if (list->prices[i].vanishing == vanishing)
             return true;
@@ -136,18 +137,18 @@ static void print_list_notes(const struct bal_price_list *list, FILE *out) {
           "of memory,\n"
           "and whether the waiting time vanishes:\n",
           out);
-    if (has(list, BAL_VANISHING_NEVER))
+    if (has_vanishing(list, BAL_VANISHING_NEVER))
         fputs("  cannot: no symmetric policy can with so few messages and so little memory (Theorem 5 of "
               "Gamarnik,\n"
               "          Tsitsiklis and Zubeldia 2016: at most a constant times N messages and log N bits)\n",
               out);
-    if (has(list, BAL_VANISHING_NO))
+    if (has_vanishing(list, BAL_VANISHING_NO))
         fputs("  no: it is known not to\n", out);
-    if (has(list, BAL_VANISHING_YES))
+    if (has_vanishing(list, BAL_VANISHING_YES))
         fputs("  yes: it is proved to, for every load below 1\n", out);
-    if (has(list, BAL_VANISHING_POSSIBLE))
+    if (has_vanishing(list, BAL_VANISHING_POSSIBLE))
         fputs("  may: the theorem leaves it open, because of more messages or more memory\n", out);
-    if (has(list, BAL_VANISHING_UNKNOWN))
+    if (has_vanishing(list, BAL_VANISHING_UNKNOWN))
         fputs("  not covered: the theorem is about symmetric policies, equal servers, exponential sizes, "
               "jobs of one task\n"
               "          and one class, and loads below 1\n",
@@ -179,13 +180,13 @@ void bal_price_list_text(const struct bal_price_list *list, enum bal_table_style
 }
 
 static void csv_measured(const struct bal_case *c, const struct bal_result *result,
-                         const struct bal_price *price, const struct bal_known *theory, FILE *out) {
+                         const struct bal_price *price, const struct bal_prediction *theory, FILE *out) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].mean : NAN, out);
-    bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].half : NAN, out);
+    bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].half_width : NAN, out);
     bal_csv_number(theory->waiting_mean, out);
     bal_csv_number(result->metric[BAL_MESSAGES_PER_JOB].mean, out);
     bal_csv_number(messages_once(result), out);
@@ -199,7 +200,7 @@ void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
     fprintf(out, "%s,messages.growth,memory.growth,vanishes,doubts,settings\n", csv_head);
     for (size_t i = 0; i < list->count; i++) {
         const struct bal_price *price = &list->prices[i];
-        csv_measured(&list->cases[i], &list->results[i], price, &list->beside[i].known, out);
+        csv_measured(&list->cases[i], &list->results[i], price, &list->theory_row[i].known, out);
         fprintf(out, ",%s,%s,%s", messages_text(price->messages), memory_text(price->memory),
                 bal_vanishing_text(price->vanishing));
         bal_doubt_csv(list->results[i].doubts, out);
@@ -213,7 +214,7 @@ static void json_setting(struct json *json, const struct bal_case *c, double tim
     bal_servers_print(&c->model.servers, text, sizeof text);
     bal_json_text(json, "servers", text);
     bal_json_number(json, "load", c->model.load);
-    bal_law_print(&c->model.size, text, sizeof text);
+    bal_dist_print(&c->model.size, text, sizeof text);
     bal_json_text(json, "service", text);
     bal_json_number(json, "time", time);
     bal_json_count(json, "replications", c->replications);
@@ -221,7 +222,7 @@ static void json_setting(struct json *json, const struct bal_case *c, double tim
 }
 
 static void json_measured(struct json *json, const struct bal_case *c, const struct bal_result *result,
-                          const struct bal_price *price, const struct bal_known *theory) {
+                          const struct bal_price *price, const struct bal_prediction *theory) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
     const bool known = bal_comparison_has_means(result);
@@ -231,7 +232,7 @@ static void json_measured(struct json *json, const struct bal_case *c, const str
     bal_json_number(json, "time", result->time);
     bal_json_open_line(json, "waiting", '{');
     bal_json_number(json, "mean", known ? result->metric[BAL_WAITING_MEAN].mean : NAN);
-    bal_json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half : NAN);
+    bal_json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half_width : NAN);
     bal_json_number(json, "theory", theory->waiting_mean);
     bal_json_number(json, "limit", theory->waiting_limit);
     bal_json_close(json, '}');
@@ -263,7 +264,8 @@ void bal_price_list_json(const struct bal_price_list *list, FILE *out) {
     bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < list->count; i++) {
         bal_json_open(&json, NULL, '{');
-        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i], &list->beside[i].known);
+        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i],
+                      &list->theory_row[i].known);
         bal_json_close(&json, '}');
     }
     bal_json_close(&json, ']');
@@ -290,7 +292,7 @@ static void add_offer(struct table *table, const struct bal_offer *offer, const 
     char policy[200];
     bal_policy_print(&offer->policy, policy, sizeof policy);
     bal_table_add(table, "%s", policy);
-    add_waiting(table, &offer->result, bal_doubt_take(notes, policy, &own, &offer->result));
+    add_waiting(table, &offer->result, bal_doubt_add(notes, policy, &own, &offer->result));
     add_theory(table, &offer->known);
     add_number(table, offer->result.metric[BAL_MESSAGES_PER_JOB].mean);
     bal_table_add(table, "%.0f", offer->price.memory_bits);

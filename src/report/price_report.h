@@ -1,18 +1,18 @@
-/* Prices of policies, and the offers that meet a wish, as text, csv and JSON. */
+/* Prices of policies, and the offers that meet a target, as text, csv and JSON. */
 #ifndef REPORT_PRICE_REPORT_H
 #define REPORT_PRICE_REPORT_H
 
 #include "ballast/price.h"
 #include "format/table.h"
-#include "report/beside.h"
 #include "report/head.h"
+#include "report/theory_row.h"
 
 /* Policies of one model, in the order in which they are printed. */
 struct bal_price_list {
     const struct bal_case *cases;
     const struct bal_result *results;
     const struct bal_price *prices;
-    const struct bal_beside *beside; /* what theory says of each */
+    const struct bal_theory_row *theory_row; /* what theory says of each */
     size_t count;
     const struct bal_draft *draft; /* the settings that were given */
     bool cut_short;                /* not all replications were run */

@@ -1,3 +1,4 @@
+/* Chooses the policy to recommend, and explains the choice. */
 #include "report/recommend.h"
 
 #include "report/nginx_block.h"
@@ -5,7 +6,7 @@
 
 #include <math.h>
 
-/* Percentiles are no more exact than that. */
+/* Percentiles are not more exact than that. */
 #define LEAST_APART 0.004
 
 static bool is_possible(const struct bal_candidate *c) {
@@ -18,7 +19,8 @@ static bool is_better(const struct bal_candidate *a, const struct bal_candidate 
 
 /* Two means of independent draws: their difference has the root of the sum of squares as its half-width. */
 static bool is_alike(const struct bal_candidate *a, const struct bal_candidate *b) {
-    const double x = isnan(a->time.half) ? 0 : a->time.half, y = isnan(b->time.half) ? 0 : b->time.half;
+    const double x = isnan(a->time.half_width) ? 0 : a->time.half_width,
+                 y = isnan(b->time.half_width) ? 0 : b->time.half_width;
     return a->servers == b->servers &&
            fabs(a->time.mean - b->time.mean) <= fmax(hypot(x, y), LEAST_APART * b->time.mean);
 }

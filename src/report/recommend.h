@@ -1,5 +1,5 @@
-/* Which policy to take: the one that needs the fewest servers, and of equal ones the best times; and which
- * others are as good as far as the intervals tell. */
+/* Recommends a policy: the one that needs the fewest servers, and among equal ones the one with the best
+ * times. Also finds those whose intervals do not separate them from the best. */
 #ifndef REPORT_RECOMMEND_H
 #define REPORT_RECOMMEND_H
 
@@ -11,15 +11,14 @@
 
 struct bal_candidate {
     const struct bal_policy_spec *policy;
-    uint32_t servers; /* that it needs; 0: it is out of the question */
+    uint32_t servers; /* that it needs; 0: it cannot meet the target */
     struct bal_estimate time;
     double messages; /* for a job */
 };
 
-/* The one to take of those that the module for nginx can run: of all that cannot be told apart one that nginx
- * has by itself, else the one of the fewest messages. as_good[i]: this one cannot be told from the best.
- * count: there is none.
- */
+/* The recommended one of those that the nginx module can run: of all that cannot be distinguished from the
+ * best, one that plain nginx has, else the one with the fewest messages. as_good[i]: policy i cannot be
+ * distinguished from the best. Returns count if there is none. */
 size_t bal_recommend(const struct bal_candidate *candidate, size_t count, bool *as_good);
 
 /* Why, as a comment of nginx: "# jsq and jiq cannot be told apart here; jsq is taken, which nginx has by

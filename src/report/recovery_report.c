@@ -1,4 +1,7 @@
+/* Prints how service times were recovered from a log, and how certain they are. */
 #include "report/recovery_report.h"
+
+#include "report/metric.h"
 
 #include "format/time_text.h"
 #include "report/log_report.h"
@@ -22,7 +25,7 @@ const char *bal_recovery_mark(const struct bal_recovery *recovery) {
 
 /* ---- slots of the recorded servers ---- */
 
-static void say_how_sure(const struct bal_recovery_report *report, char *text, size_t size) {
+static void format_confidence(const struct bal_recovery_report *report, char *text, size_t size) {
     const struct bal_recovery *r = report->recovery;
     char low[BAL_TIME_TEXT], high[BAL_TIME_TEXT];
     bal_time_length(r->low_mean, low);
@@ -43,10 +46,12 @@ static void say_how_sure(const struct bal_recovery_report *report, char *text, s
                  r->slots_low < r->slots_high ? r->slots_high : 0, r->dependence);
     else if (given > 0)
         snprintf(text, size, "as --slots says");
+    else if (r->slots_told)
+        snprintf(text, size, "as the log says ($ballast_slots)");
     else if (r->slots_high == 0)
         snprintf(text, size,
-                 "or more, which the log does not tell: hardly any request finds so many; --slots"
-                 " says it");
+                 "or more, which the log does not tell: hardly any request finds so many; this is a guess,"
+                 " and --slots says it");
     else if (report->spread)
         snprintf(text, size,
                  "by the order of lines, or %u to %u, which would make the mean service time %s to %s",
@@ -58,12 +63,17 @@ static void say_how_sure(const struct bal_recovery_report *report, char *text, s
         snprintf(text, size, "as the log tells; no other number explains it");
 }
 
+bool bal_recovery_slots_are_guessed(const struct bal_recovery_report *report) {
+    const struct bal_recovery *r = report->recovery;
+    return report->slots_given == 0 && (r->servers == 0 || r->slots_open);
+}
+
 static void print_servers(const struct bal_recovery_report *report, FILE *out) {
     const struct bal_recovery *r = report->recovery;
     char seen[60] = "", sure[300];
     if (r->servers_seen > r->servers)
         snprintf(seen, sizeof seen, " at once, %u in all", r->servers_seen);
-    say_how_sure(report, sure, sizeof sure);
+    format_confidence(report, sure, sizeof sure);
     bal_head_line(out, "servers", "%u%s (%s)", r->servers, seen, report->field);
     if (r->times == BAL_TIMES_SHARED)
         bal_head_line(out, "", "each shares its time among all requests there, %u at full speed, %s",
@@ -88,7 +98,7 @@ static void print_both(const struct bal_recovery *r, const char *made, FILE *out
 static void print_recovered(const struct bal_recovery_report *report, FILE *out) {
     const struct bal_recovery *r = report->recovery;
     bal_head_line(out, "waiting", "%.3g %% of the logged time, at the servers; service times are recovered",
-                  100 * r->share.mean);
+                  bal_shown(100 * r->share.mean, 3));
     print_both(r, "recovered", out);
     if (r->logged_load > 1)
         bal_head_line(out, "",
@@ -123,16 +133,19 @@ static void print_remedy(const struct bal_recovery_report *report, FILE *out) {
                       "%s may tell who served a request: if it does, --server-field %s has it recovered",
                       report->perhaps, report->perhaps);
     else
-        bal_head_line(out, "", "log who served a request ($upstream_addr in nginx) to have it recovered");
+        bal_head_line(out, "",
+                      "log who served a request ($upstream_addr in nginx), or name the field that says it "
+                      "(--server-field), to have it recovered");
 }
 
 static void print_light(const struct bal_recovery_report *report, FILE *out) {
     const struct bal_recovery *r = report->recovery;
-    if (isnan(r->share.half))
-        bal_head_line(out, "waiting", "about %.2g %% of the logged time, or more", 100 * r->share.mean);
+    if (isnan(r->share.half_width))
+        bal_head_line(out, "waiting", "about %.2g %% of the logged time, or more",
+                      bal_shown(100 * r->share.mean, 3));
     else
-        bal_head_line(out, "waiting", "%.0f \u00b1 %.0f %% of the logged time, or more", 100 * r->share.mean,
-                      100 * r->share.half);
+        bal_head_line(out, "waiting", "%.0f \u00b1 %.0f %% of the logged time, or more",
+                      bal_shown(100 * r->share.mean, 0), 100 * r->share.half_width);
     bal_head_line(out, "",
                   "no server is named: service times are estimated from requests that found the "
                   "fewest others, %.3g on average where all found %.3g; these waited too, so that the "
@@ -146,14 +159,14 @@ static void print_kept(const struct bal_recovery_report *report, FILE *out) {
     const struct bal_recovery *r = report->recovery;
     bal_head_line(out, "waiting",
                   "%.2g %% of the logged time, and left in it: service times include waiting%s",
-                  100 * r->share.mean, report->kept ? " (--waiting keep)" : "");
+                  bal_shown(100 * r->share.mean, 3), report->kept ? " (--waiting keep)" : "");
 }
 
 static void print_clean(const struct bal_recovery_report *report, FILE *out) {
     const struct bal_recovery *r = report->recovery;
     const double share = 100 * r->share.mean;
     if (r->servers > 0)
-        bal_head_line(out, "waiting", "%.2g %% of the logged time, left in it%s", share,
+        bal_head_line(out, "waiting", "%.2g %% of the logged time, left in it%s", bal_shown(share, 3),
                       report->kept ? " (--waiting keep)" : "");
     else if (r->mean_others == 0)
         bal_head_line(out, "waiting", "none: no request found another");
@@ -162,7 +175,7 @@ static void print_clean(const struct bal_recovery_report *report, FILE *out) {
                       "none is seen: requests that found the fewest others took %.0f %% longer", -share);
     else
         bal_head_line(out, "waiting", "none is seen: %.0f \u00b1 %.0f %% of the logged time", fmax(share, 0),
-                      100 * r->share.half);
+                      100 * r->share.half_width);
 }
 
 void bal_recovery_text(const struct bal_recovery_report *report, FILE *out) {
@@ -209,13 +222,14 @@ void bal_recovery_json(struct json *json, const char *key, const struct bal_reco
     bal_json_number(json, "p99", r->service_p99);
     bal_json_close(json, '}');
     bal_json_number(json, "waiting_share", r->share.mean);
-    bal_json_number(json, "waiting_share_ci", r->share.half);
+    bal_json_number(json, "waiting_share_ci", r->share.half_width);
     if (r->servers > 0) {
         bal_json_text(json, "server_field", report->field);
         bal_json_count(json, "servers", r->servers);
         bal_json_count(json, "servers_seen", r->servers_seen);
         bal_json_count(json, "slots", r->slots);
         bal_json_bool(json, "slots_given", report->slots_given > 0);
+        bal_json_bool(json, "slots_told", r->slots_told);
         bal_json_count(json, "slots_low", r->slots_low);
         bal_json_number(json, "slots_high", r->slots_high > 0 ? (double)r->slots_high : NAN);
         bal_json_number(json, "overtaking", r->overtaking);

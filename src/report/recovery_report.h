@@ -1,4 +1,4 @@
-/* What the service times of a log are: logged and recovered ones side by side, and how sure that is. */
+/* The service times of a log: logged and recovered ones compared, and how certain they are. */
 #ifndef REPORT_RECOVERY_REPORT_H
 #define REPORT_RECOVERY_REPORT_H
 
@@ -21,7 +21,11 @@ void bal_recovery_text(const struct bal_recovery_report *report, FILE *out);
 /* The same as an object with that key. */
 void bal_recovery_json(struct json *json, const char *key, const struct bal_recovery_report *report);
 
-/* Beside each table whose numbers may be wrong: "service times include waiting"; NULL when they are not. */
+/* Is the number of slots a guess? It is if it was not given and the log leaves it open. */
+bool bal_recovery_slots_are_guessed(const struct bal_recovery_report *report);
+
+/* A warning for each table whose numbers may be wrong: "service times include waiting"; NULL when they are
+ * not. */
 const char *bal_recovery_mark(const struct bal_recovery *recovery);
 
 #endif

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of quantiles, which are those of histograms: a smaller half-width says nothing. */
+/* Of quantiles, which are those of histograms: a smaller half-width is meaningless. */
 #define QUANTILE_ERROR 0.004
 
 /* ---- numbers and times ---- */
 
-/* Three or four digits, whatever the size; nothing for what is not known. Returns text. */
+/* Three or four digits, whatever the size; empty if unknown. Returns text. */
 const char *bal_cell_number(double value, char text[BAL_CELL]) {
     const int decimals = value >= 99.95     ? 0
                          : value >= 9.995   ? 1
@@ -32,13 +32,13 @@ void bal_cell_add(struct table *table, double value) {
 /* As many decimals as the half-width can bear: it has so many digits. */
 void bal_cell_add_estimate(struct table *table, struct bal_estimate value, int digits, const char *mark) {
     char text[BAL_CELL];
-    if (!(value.half > 1e-5 * value.mean)) { /* also where there is none */
+    if (!(value.half_width > 1e-5 * value.mean)) { /* also where there is none */
         bal_table_add(table, "%s%s", bal_cell_number(value.mean, text), mark);
         return;
     }
-    const int decimals = digits - 1 - (int)floor(log10(value.half));
+    const int decimals = digits - 1 - (int)floor(log10(value.half_width));
     const int shown = decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
-    bal_table_add(table, "%.*f \u00b1 %.*f%s", shown, value.mean, shown, value.half, mark);
+    bal_table_add(table, "%.*f \u00b1 %.*f%s", shown, value.mean, shown, value.half_width, mark);
 }
 
 struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report) {
@@ -73,8 +73,8 @@ static bool is_same(double a, double b) {
 }
 
 /* In its place, if its quantile is not there. */
-static unsigned show(const struct bal_replay_report *report, enum bal_response_time which,
-                     enum bal_response_time *shown, unsigned count) {
+static unsigned insert_quantile(const struct bal_replay_report *report, enum bal_response_time which,
+                                enum bal_response_time *shown, unsigned count) {
     const double quantile = quantile_of(report, which);
     unsigned at = 0;
     while (at < count && quantile_of(report, shown[at]) < quantile - 1e-9)
@@ -91,13 +91,14 @@ unsigned bal_shown_quantiles(const struct bal_replay_report *report,
     const unsigned asked = report->replay->percentiles.count;
     unsigned count = 0;
     for (unsigned i = 0; i < asked; i++)
-        count = show(report, (enum bal_response_time)(BAL_TIME_ASKED + i), shown, count);
+        count = insert_quantile(report, (enum bal_response_time)(BAL_TIME_ASKED + i), shown, count);
     if (asked == 0) {
-        count = show(report, BAL_TIME_P50, shown, count);
-        count = show(report, BAL_TIME_P99, shown, count);
+        count = insert_quantile(report, BAL_TIME_P50, shown, count);
+        count = insert_quantile(report, BAL_TIME_P99, shown, count);
     }
-    return report->target && report->target->quantile > 0 ? show(report, BAL_TIME_WANTED, shown, count)
-                                                          : count;
+    return report->target && report->target->quantile > 0
+               ? insert_quantile(report, BAL_TIME_WANTED, shown, count)
+               : count;
 }
 
 const char *bal_quantile_name(const struct bal_replay_report *report, enum bal_response_time which,
@@ -136,7 +137,8 @@ void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY
     size_t used = (size_t)snprintf(text, BAL_REPLAY_LABEL, "%s", strtok_r(all, ":,", &save));
     const char *join = ":";
     for (const char *part; (part = strtok_r(NULL, ":,", &save)) && used < BAL_REPLAY_LABEL;) {
-        if (strncmp(part, "mu=", 3) == 0 || strncmp(part, "nu=", 3) == 0 || strstr(plain, part))
+        if (strncmp(part, "mu=", 3) == 0 || strncmp(part, "nu=", 3) == 0 || strcmp(part, "none=hold") == 0 ||
+            strstr(plain, part))
             continue;
         used += (size_t)snprintf(text + used, BAL_REPLAY_LABEL - used, "%s%s", join, part);
         join = ",";
@@ -148,8 +150,8 @@ double bal_turned_away(const struct bal_result *result) {
     return result->metric[BAL_REFUSED].mean + result->metric[BAL_LOST].mean;
 }
 
-/* Whoever turns more than a hundredth away comes last: its times are those of the others. So do unknown
- * values. */
+/* A policy that turns more than a hundredth of the jobs away comes last: its times are only those of the jobs
+ * that it accepted. So do unknown values. */
 static bool is_better(const struct bal_replay_outcome *a, const struct bal_replay_outcome *b,
                       enum bal_response_time time) {
     const bool a_serves = bal_turned_away(&a->result) <= 0.01, b_serves = bal_turned_away(&b->result) <= 0.01;
@@ -159,7 +161,7 @@ static bool is_better(const struct bal_replay_outcome *a, const struct bal_repla
     return x < y || (!isnan(x) && isnan(y));
 }
 
-/* The time by which policies are told apart. */
+/* The time by which policies are compared. */
 enum bal_response_time bal_leading(const struct bal_replay_report *report) {
     return report->target ? BAL_TIME_WANTED : BAL_TIME_MEAN;
 }
@@ -185,7 +187,7 @@ size_t *bal_replay_order(const struct bal_replay_report *report) {
 
 /* ---- cells ---- */
 
-/* Numbers that rest on doubtful times say so, each row of them. */
+/* Each row whose numbers depend on doubtful times is marked. */
 bool bal_is_marked(const struct bal_replay_report *report) {
     return bal_times_are_doubtful(report->times->recovery->times);
 }
@@ -196,12 +198,12 @@ void bal_cell_add_mark(struct table *table, const struct bal_replay_report *repo
 }
 
 struct bal_estimate bal_in_unit(struct bal_estimate time, struct bal_replay_unit unit) {
-    return (struct bal_estimate){time.mean / unit.seconds, time.half / unit.seconds};
+    return (struct bal_estimate){time.mean / unit.seconds, time.half_width / unit.seconds};
 }
 
 void bal_cell_add_time(struct table *table, struct bal_estimate time, struct bal_replay_unit unit) {
-    if (time.half < QUANTILE_ERROR * time.mean)
-        time.half = NAN;
+    if (time.half_width < QUANTILE_ERROR * time.mean)
+        time.half_width = NAN;
     bal_cell_add_estimate(table, bal_in_unit(time, unit), 1, "");
 }
 

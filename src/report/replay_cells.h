@@ -7,7 +7,7 @@
 
 enum { BAL_CELL = 32 };
 
-/* Three or four digits, whatever the size; nothing for what is not known. Returns text. */
+/* Three or four digits, whatever the size; empty if unknown. Returns text. */
 const char *bal_cell_number(double value, char text[BAL_CELL]);
 void bal_cell_add(struct table *table, double value);
 /* With its half-width, if there is one, to so many digits of it; the mark follows. */
@@ -27,19 +27,19 @@ const char *bal_quantile_name(const struct bal_replay_report *report, enum bal_r
                               char text[BAL_PERCENTILE_TEXT]);
 const char *bal_time_name(const struct bal_replay_report *report, enum bal_response_time which,
                           char text[BAL_PERCENTILE_TEXT]);
-/* Is it among what data tell? Those that were asked for and are usual are told once. */
+/* Is it printed in csv and JSON? Quantiles that were asked for and are usual are printed once. */
 bool bal_time_is_told(const struct bal_replay_report *report, enum bal_response_time which);
 
 struct bal_replay_unit bal_energy_unit(double joules);
 
 bool bal_is_priced(const struct bal_replay_report *report);
-/* What servers that are on cost in all, and a cell of it; nothing where no price is given. */
+/* The total cost of servers that are on, and a cell with it; empty if no price is given. */
 double bal_replay_cost(const struct bal_replay_report *report, const struct bal_case *c,
                        const struct bal_result *result);
 void bal_cell_add_cost(struct table *table, const struct bal_replay_report *report, const struct bal_case *c,
                        const struct bal_result *result);
 
-/* Numbers that rest on doubtful service times say so, each row of them; what is to be said of it below. */
+/* The mark for each row whose numbers depend on doubtful service times; and the note below the table. */
 bool bal_is_marked(const struct bal_replay_report *report);
 void bal_cell_add_mark(struct table *table, const struct bal_replay_report *report);
 void bal_replay_doubt(const struct bal_replay_report *report, FILE *out);
@@ -59,7 +59,7 @@ void bal_cells_add_costs(struct table *table, const struct bal_replay_report *re
 /* The share of all jobs that was turned away. */
 double bal_turned_away(const struct bal_result *result);
 
-/* The time by which policies are told apart. */
+/* The time by which policies are compared. */
 enum bal_response_time bal_leading(const struct bal_replay_report *report);
 const char *bal_leading_name(const struct bal_replay_report *report);
 

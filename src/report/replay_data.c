@@ -2,10 +2,10 @@
 #include "report/replay_report.h"
 
 #include "ballast/version.h"
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/csv.h"
 #include "format/json.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 #include "report/log_report.h"
 #include "report/replay_cells.h"
 
@@ -29,7 +29,7 @@ struct bal_draft bal_replay_settings(const struct bal_replay_report *report) {
     bal_draft_init(&draft);
     draft.c.model = report->replay->model;
     draft.c.replications = report->replay->replications;
-    draft.c.model.load = NAN; /* the log says it, and the service times, and who is high */
+    draft.c.model.load = NAN; /* arrivals, service times and classes are those of the log */
     draft.c.model.classes = false;
     return draft;
 }
@@ -39,7 +39,7 @@ static double known_servers(uint32_t servers) {
     return servers > 0 ? (double)servers : (double)NAN;
 }
 
-/* What every number rests on. */
+/* What every number depends on. */
 static const char *times_text(const struct bal_replay_report *report) {
     return bal_times_text(report->times->recovery->times);
 }
@@ -65,7 +65,7 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
     bal_csv_number(report->cases[i].model.load, out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
         bal_csv_number(result->metric[m].mean, out);
-        bal_csv_number(result->metric[m].half, out);
+        bal_csv_number(result->metric[m].half_width, out);
     }
     bal_csv_number(kilowatt_hours(result), out);
     fprintf(out, ",%u,%" PRIu64 ",%s", result->replications, result->jobs, times_text(report));
@@ -78,14 +78,14 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
     for (int t = BAL_TIME_ASKED; t < BAL_REPLAY_TIMES; t++)
         if (bal_time_is_told(report, (enum bal_response_time)t)) {
             bal_csv_number(outcome->time[t].mean, out);
-            bal_csv_number(outcome->time[t].half, out);
+            bal_csv_number(outcome->time[t].half_width, out);
             bal_csv_number(outcome->log[t].low, out);
             bal_csv_number(outcome->log[t].high, out);
         }
     for (size_t k = 1; k <= report->kinds; k++)
         for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
             bal_csv_number(outcome->kind[k].time[t].mean, out);
-            bal_csv_number(outcome->kind[k].time[t].half, out);
+            bal_csv_number(outcome->kind[k].time[t].half_width, out);
         }
     if (bal_is_priced(report))
         bal_csv_number(bal_replay_cost(report, &report->cases[i], result), out);
@@ -96,8 +96,8 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
         const bool sized = sizing->outcome == BAL_SIZED;
         fprintf(out, ",%s", outcome_text(sizing->outcome));
         const struct bal_estimate wanted = outcome->time[BAL_TIME_WANTED];
-        const struct bal_range log = outcome->log[BAL_TIME_WANTED];
-        const double here[] = {wanted.mean, wanted.half, log.low, log.high};
+        const struct bal_confidence_range log = outcome->log[BAL_TIME_WANTED];
+        const double here[] = {wanted.mean, wanted.half_width, log.low, log.high};
         for (size_t n = 0; n < sizeof here / sizeof *here; n++)
             bal_csv_number(here[n], out);
         const struct bal_estimate there = sizing->at.time[BAL_TIME_WANTED];
@@ -106,7 +106,7 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
                                  known_servers(sizing->high),
                                  sizing->c.model.load,
                                  there.mean,
-                                 there.half,
+                                 there.half_width,
                                  sizing->one_fewer,
                                  kilowatt_hours(&sizing->at.result)};
         for (size_t n = 0; n < sizeof values / sizeof *values; n++)
@@ -122,7 +122,7 @@ static void csv_row(const struct bal_replay_report *report, size_t i, const stru
 void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
     size_t *order = bal_replay_order(report);
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     fputs("policy,load", out);
@@ -187,11 +187,11 @@ static void json_demand(struct json *json, const struct bal_demand *demand) {
     bal_json_close(json, '}');
 }
 
-static void json_law(struct json *json, const char *key, const struct bal_law *law) {
-    char text[BAL_LAW_TEXT];
-    if (!(law->mean > 0))
+static void json_law(struct json *json, const char *key, const struct bal_dist *dist) {
+    char text[BAL_DIST_TEXT];
+    if (!(dist->mean > 0))
         return;
-    bal_law_print(law, text, sizeof text);
+    bal_dist_print(dist, text, sizeof text);
     bal_json_text(json, key, text);
 }
 
@@ -203,6 +203,7 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_json_text(json, "servers", text);
     bal_json_bool(json, "servers_given", !(report->sized_for > 0 || report->recorded));
     bal_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
+    bal_json_bool(json, "slots_guessed", bal_recovery_slots_are_guessed(report->times));
     if (replay->model.steal.kind != BAL_STEAL_NONE) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&replay->model.steal, steal, sizeof steal);
@@ -231,7 +232,7 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_head_json(json, &draft, NULL);
 }
 
-static void json_range(struct json *json, const char *key, struct bal_range range) {
+static void json_range(struct json *json, const char *key, struct bal_confidence_range range) {
     bal_json_open_line(json, key, '[');
     bal_json_number(json, NULL, range.low);
     bal_json_number(json, NULL, range.high);
@@ -249,7 +250,7 @@ static void json_estimates(struct json *json, const char *key, const struct bal_
         const char *name = bal_time_name(report, (enum bal_response_time)t, text);
         snprintf(ci, sizeof ci, "%s_ci", name);
         bal_json_number(json, name, time[t].mean);
-        bal_json_number(json, ci, time[t].half);
+        bal_json_number(json, ci, time[t].half_width);
     }
     bal_json_close(json, '}');
 }
@@ -291,7 +292,7 @@ static void json_times(struct json *json, const char *key, const struct bal_resu
         char ci[16];
         snprintf(ci, sizeof ci, "%s_ci", time_names[i]);
         bal_json_number(json, time_names[i], result->metric[first + i].mean);
-        bal_json_number(json, ci, result->metric[first + i].half);
+        bal_json_number(json, ci, result->metric[first + i].half_width);
     }
     bal_json_close(json, '}');
 }
@@ -379,7 +380,7 @@ static void json_target(struct json *json, const struct bal_replay_report *repor
         bal_json_number(json, "servers_high", sized ? known_servers(sizing->high) : NAN);
         bal_json_number(json, "load", sized ? sizing->c.model.load : NAN);
         bal_json_number(json, "value", sized ? sizing->at.time[BAL_TIME_WANTED].mean : NAN);
-        bal_json_number(json, "value_ci", sized ? sizing->at.time[BAL_TIME_WANTED].half : NAN);
+        bal_json_number(json, "value_ci", sized ? sizing->at.time[BAL_TIME_WANTED].half_width : NAN);
         bal_json_number(json, "one_fewer", sized ? sizing->one_fewer : NAN);
         if (bal_network_fails(&report->cases[order[k]].model.network))
             bal_json_number(json, "failed", sizing->at.result.metric[BAL_FAILED].mean);
@@ -429,7 +430,7 @@ static void json_history(struct json *json, const struct bal_replay_report *repo
 void bal_replay_json(const struct bal_replay_report *report, FILE *out) {
     size_t *order = bal_replay_order(report);
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     struct json json;

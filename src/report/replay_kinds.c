@@ -1,4 +1,4 @@
-/* How kinds of jobs, told apart by patterns of their paths, fare under each policy. */
+/* Results for kinds of jobs, which are selected by patterns of their paths, under each policy. */
 #include "report/replay_cells.h"
 
 /* Kind 0 is the rest. */

@@ -4,7 +4,7 @@
 #include "ballast/figure.h"
 #include "ballast/version.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "figure/svg.h"
 #include "format/html.h"
 #include "format/time_text.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* More lines than this cannot be told apart: policies from the best to the worst, and those that switch
+/* More lines than this cannot be distinguished: policies from the best to the worst, and those that switch
  * servers off. */
 enum { ALWAYS_ON = 5, SWITCHING = 2, LINES = ALWAYS_ON + SWITCHING };
 
@@ -53,7 +53,7 @@ static void set_clock(const struct bal_trace_info *info, struct clock *clock, ch
     unsigned i = 0;
     while (info->span < choices[i].span)
         i++;
-    /* A log that begins a little before midnight is that of the day after. */
+    /* A log that begins shortly before midnight belongs to the next day. */
     const double begin = first + info->span / 50;
     *clock =
         (struct clock){floor(begin / choices[i].round) * choices[i].round, choices[i].unit, choices[i].name};
@@ -99,7 +99,7 @@ static void choose_lines(const struct bal_replay_report *report, const size_t *o
                  "The power of the best policy stands for all whose servers are always on.");
 }
 
-static struct bal_series line(const struct drawing *drawing, size_t i, const double *y) {
+static struct bal_series line_series(const struct drawing *drawing, size_t i, const double *y) {
     return (struct bal_series){.name = drawing->name[i],
                                .group = (unsigned)i,
                                .style = BAL_STYLE_LINE,
@@ -108,27 +108,27 @@ static struct bal_series line(const struct drawing *drawing, size_t i, const dou
                                .y = y};
 }
 
-static double largest(const double *value) {
+static double largest_value(const double *value) {
     double most = 0;
     for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
         most = value[k] > most ? value[k] : most;
     return most;
 }
 
-static double smallest(const double *value) {
+static double smallest_value(const double *value) {
     double least = INFINITY;
     for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
         least = value[k] < least ? value[k] : least;
     return least;
 }
 
-static void scale(const double *from, double factor, double *to) {
+static void scale_values(const double *from, double factor, double *to) {
     for (size_t k = 0; k < BAL_REPLAY_SPANS; k++)
         to[k] = from[k] * factor;
 }
 
 static void draw_arrivals(const struct bal_replay_report *report, struct drawing *drawing) {
-    scale(report->demand->span_rate, report->replay->speedup, drawing->rate);
+    scale_values(report->demand->span_rate, report->replay->speedup, drawing->rate);
     drawing->series[ARRIVALS][0] = (struct bal_series){.group = BAL_GROUP_INK,
                                                        .style = BAL_STYLE_LINE,
                                                        .count = BAL_REPLAY_SPANS,
@@ -142,13 +142,13 @@ static void draw_arrivals(const struct bal_replay_report *report, struct drawing
 static void draw_response(const struct bal_replay_report *report, struct drawing *drawing) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < drawing->lines; i++) {
-        least = fmin(least, smallest(report->history[drawing->who[i]].p99));
-        most = fmax(most, largest(report->history[drawing->who[i]].p99));
+        least = fmin(least, smallest_value(report->history[drawing->who[i]].p99));
+        most = fmax(most, largest_value(report->history[drawing->who[i]].p99));
     }
     const struct bal_replay_unit unit = bal_time_unit(least);
     for (size_t i = 0; i < drawing->lines; i++) {
-        scale(report->history[drawing->who[i]].p99, 1 / unit.seconds, drawing->p99[i]);
-        drawing->series[RESPONSE][i] = line(drawing, i, drawing->p99[i]);
+        scale_values(report->history[drawing->who[i]].p99, 1 / unit.seconds, drawing->p99[i]);
+        drawing->series[RESPONSE][i] = line_series(drawing, i, drawing->p99[i]);
     }
     drawing->panel[RESPONSE].count = drawing->lines;
     drawing->panel[RESPONSE].y =
@@ -163,15 +163,15 @@ static void draw_power(const struct bal_replay_report *report, struct drawing *d
     bool on = false;
     size_t count = 0;
     for (size_t i = 0; i < drawing->lines; i++)
-        most = fmax(most, largest(report->history[drawing->who[i]].watts));
+        most = fmax(most, largest_value(report->history[drawing->who[i]].watts));
     const double unit = most < 1e3 ? 1 : most < 1e6 ? 1e3 : 1e6;
     for (size_t i = 0; i < drawing->lines; i++) {
         const bool switches = report->cases[drawing->who[i]].policy.policy->power;
         if (!switches && on && power_is_common(report))
             continue;
         on = on || !switches;
-        scale(report->history[drawing->who[i]].watts, 1 / unit, drawing->watts[i]);
-        drawing->series[POWER][count++] = line(drawing, i, drawing->watts[i]);
+        scale_values(report->history[drawing->who[i]].watts, 1 / unit, drawing->watts[i]);
+        drawing->series[POWER][count++] = line_series(drawing, i, drawing->watts[i]);
     }
     drawing->panel[POWER].count = count;
     drawing->panel[POWER].y = (struct bal_axis){.label = "power of the fleet",
@@ -182,7 +182,8 @@ static void draw_power(const struct bal_replay_report *report, struct drawing *d
                                                 .high = NAN};
 }
 
-static void draw(const struct bal_replay_report *report, const size_t *order, struct drawing *drawing) {
+static void draw_figures(const struct bal_replay_report *report, const size_t *order,
+                         struct drawing *drawing) {
     const struct bal_trace_info *info = bal_trace_info(report->replay->trace);
     struct clock clock;
     set_clock(info, &clock, drawing->axis);
@@ -212,7 +213,7 @@ static struct drawing *drawing_new(const struct bal_replay_report *report, struc
     struct drawing *drawing = calloc(1, sizeof *drawing);
     size_t *order = bal_replay_order(report);
     if (drawing && order) {
-        draw(report, order, drawing);
+        draw_figures(report, order, drawing);
         free(order);
         return drawing;
     }
@@ -253,9 +254,9 @@ static void put_table(const struct table *table, const char *align, const char *
 }
 
 /* What was gathered, as one element. */
-static void put_whole(struct bal_gather *gathered, const char *element, FILE *out) {
-    if (!bal_gather_close(gathered)) {
-        bal_stream_lose(out);
+static void put_whole(struct bal_strbuf *gathered, const char *element, FILE *out) {
+    if (!bal_strbuf_close(gathered)) {
+        bal_stream_mark_incomplete(out);
         return;
     }
     if (gathered->size > 0 && gathered->text[gathered->size - 1] == '\n')
@@ -265,9 +266,9 @@ static void put_whole(struct bal_gather *gathered, const char *element, FILE *ou
 }
 
 /* Each line as a paragraph, with the lines that go on with it. */
-static void put_notes(struct bal_gather *gathered, FILE *out) {
-    if (!bal_gather_close(gathered)) {
-        bal_stream_lose(out);
+static void put_notes(struct bal_strbuf *gathered, FILE *out) {
+    if (!bal_strbuf_close(gathered)) {
+        bal_stream_mark_incomplete(out);
         return;
     }
     for (char *line = gathered->text, *end; *line; line = end) {
@@ -282,9 +283,9 @@ static void put_notes(struct bal_gather *gathered, FILE *out) {
 }
 
 static bool put_head(const struct bal_replay_report *report, FILE *out) {
-    struct bal_gather head;
+    struct bal_strbuf head;
     bal_html_element("h2", NULL, "What was read", out);
-    if (!bal_gather_open(&head))
+    if (!bal_strbuf_open(&head))
         return false;
     bal_replay_head(report, head.stream);
     put_whole(&head, "pre", out);
@@ -294,10 +295,10 @@ static bool put_head(const struct bal_replay_report *report, FILE *out) {
 static bool put_policies(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
-    struct bal_gather notes;
+    struct bal_strbuf notes;
     bal_html_element("h2", NULL, "Policies", out);
     bal_replay_table(report, order, &table, align);
-    const bool good = !table.failed && bal_gather_open(&notes);
+    const bool good = !table.failed && bal_strbuf_open(&notes);
     if (good) {
         put_table(&table, align, "Every policy on the recorded requests", out);
         bal_replay_notes(report, order, notes.stream);
@@ -324,15 +325,15 @@ static bool put_kinds(const struct bal_replay_report *report, const size_t *orde
 static bool put_sizing(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
     char align[BAL_REPLAY_COLUMNS];
-    struct bal_gather title, notes;
+    struct bal_strbuf title, notes;
     if (!report->target)
         return true;
-    if (!bal_gather_open(&title))
+    if (!bal_strbuf_open(&title))
         return false;
     bal_sizing_title(report, title.stream);
     put_whole(&title, "h2", out);
     bal_sizing_table(report, order, &table, align);
-    const bool good = !table.failed && bal_gather_open(&notes);
+    const bool good = !table.failed && bal_strbuf_open(&notes);
     if (good) {
         if (!bal_sizing_is_hopeless(report))
             put_table(&table, align, "Servers needed", out);
@@ -343,7 +344,7 @@ static bool put_sizing(const struct bal_replay_report *report, const size_t *ord
     return good;
 }
 
-/* Without gnuplot the page says why there is no figure. */
+/* Without gnuplot the page explains why there is no figure. */
 static bool put_figure(const struct bal_replay_report *report, FILE *out) {
     struct bal_error err = {0};
     struct drawing *drawing = drawing_new(report, &err);

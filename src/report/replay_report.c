@@ -1,9 +1,9 @@
-/* What a person reads of a replay: what was in the log, how the policies did, how many servers they need. */
+/* The text report of a replay: what was in the log, the results of policies, the servers that they need. */
 #include "report/replay_cells.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/time_text.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 #include "report/log_report.h"
 #include "report/sizes.h"
 
@@ -58,6 +58,11 @@ static void print_fleet(const struct bal_replay_report *report, FILE *out) {
                              : "%s: no more are taken, though the load in the busiest %s is above %g%s",
                       replay->vary_given ? "N until it is found" : "no --servers given", window,
                       report->sized_for, replay->speedup == 1 ? "" : " as recorded");
+    if (bal_recovery_slots_are_guessed(report->times))
+        bal_head_line(out, "", "a server works on %u request%s at a time: %s; --slots says it",
+                      replay->model.slots > 1 ? replay->model.slots : 1, replay->model.slots > 1 ? "s" : "",
+                      report->times->recovery->servers > 0 ? "a guess, on which all below depends"
+                                                           : "assumed");
     if (replay->model.steal.kind != BAL_STEAL_NONE) {
         char steal[BAL_STEAL_TEXT];
         bal_steal_print(&replay->model.steal, steal, sizeof steal);
@@ -110,7 +115,7 @@ static double largest_energy(const struct bal_replay_report *report) {
     return most;
 }
 
-static void add_range(struct table *table, struct bal_range range, struct bal_replay_unit unit) {
+static void add_range(struct table *table, struct bal_confidence_range range, struct bal_replay_unit unit) {
     char low[BAL_CELL], high[BAL_CELL];
     if (isnan(range.low)) { /* too few jobs */
         bal_table_add(table, "?");
@@ -221,7 +226,7 @@ static void print_refusals(const struct bal_replay_report *report, const size_t 
     }
 }
 
-/* What to hold a policy against that switches servers off: jiq, which is tabs with all servers on, or the
+/* What a policy that switches servers off is compared with: jiq, which is tabs with all servers on, or the
  * best one whose servers are always on; count when there is none. */
 static size_t always_on(const struct bal_replay_report *report, const size_t *order) {
     size_t found = report->count;
@@ -265,7 +270,7 @@ static void print_saving(const struct bal_replay_report *report, size_t i, size_
     char spent[BAL_CELL], other_spent[BAL_CELL], p99[BAL_CELL], other_p99[BAL_CELL];
     fprintf(out,
             "%s %s: %s %s, %s %s (%s),\n"
-            "  whose servers are always on; p99 %s %s beside %s.\n",
+            "  whose servers are always on; p99 %s %s compared with %s.\n",
             label, ways, bal_cell_number(joules / energy.seconds, spent), energy.name, saving, other_label,
             bal_cell_number(without / energy.seconds, other_spent),
             bal_cell_number(result->metric[BAL_RESPONSE_P99].mean / unit.seconds, p99), unit.name,
@@ -294,8 +299,8 @@ static void print_failure(const struct bal_replay_report *report, FILE *out) {
     const struct bal_replay *replay = report->replay;
     char after[BAL_TIME_TEXT];
     bal_time_length(replay->fail_at / replay->speedup, after);
-    fprintf(out, "%u server%s %s after %s, for good; the jobs there begin anew on others.\n", replay->failing,
-            replay->failing == 1 ? "" : "s", replay->failing == 1 ? "fails" : "fail", after);
+    fprintf(out, "%u server%s %s after %s, for good; the jobs there start again on others.\n",
+            replay->failing, replay->failing == 1 ? "" : "s", replay->failing == 1 ? "fails" : "fail", after);
 }
 
 static bool is_untold(const struct bal_replay_report *report) {
@@ -329,21 +334,22 @@ static void print_meaning(const struct bal_replay_report *report, FILE *out) {
     else
         fputs("One replay of each policy: what its random choices change is not measured (--replications).\n",
               out);
-    fprintf(out,
-            "other logs: where the %s would lie in 95 %% of other logs like this one (block bootstrap)%s.\n",
+    fprintf(out, "other logs: where the %s would lie in 95 %% of other logs like this one%s.\n",
             bal_leading_name(report),
-            is_untold(report) ? ";\n  ?: too few jobs, or too few times that have any" : "");
+            is_untold(report)
+                ? ";\n  ?: it cannot be told, by too few jobs or queues that remember for too long"
+                : "");
     if (report->replay->failing > 0)
         print_failure(report, out);
 }
 
-/* Whether a replay is stable is no question: the jobs come to an end. */
+/* Stability does not apply to a replay: it has a finite number of jobs. */
 static void print_doubts(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct doubt_notes notes = {0};
     for (size_t i = 0; i < report->count; i++) {
         char label[BAL_REPLAY_LABEL];
         bal_replay_label(&report->cases[order[i]].policy, label);
-        bal_doubt_take(&notes, label, &report->cases[order[i]], &report->outcomes[order[i]].result);
+        bal_doubt_add(&notes, label, &report->cases[order[i]], &report->outcomes[order[i]].result);
     }
     notes.undecided = false;
     bal_doubt_print(&notes, BAL_REMEDY_NONE, out);
@@ -368,7 +374,7 @@ void bal_replay_notes(const struct bal_replay_report *report, const size_t *orde
 void bal_replay_text(const struct bal_replay_report *report, enum bal_table_style style, FILE *out) {
     size_t *order = bal_replay_order(report);
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     struct table table;
@@ -392,5 +398,7 @@ void bal_replay_text(const struct bal_replay_report *report, enum bal_table_styl
         fputc('\n', out);
         bal_replay_nginx(report, out);
     }
+    if (report->explain)
+        bal_replay_explain(report, out);
     free(order);
 }

@@ -19,15 +19,16 @@ struct bal_replay_report {
     size_t count;      /* of policies, and of what follows */
     const struct bal_case *cases;
     const struct bal_replay_outcome *outcomes;
-    const struct bal_history *history;     /* BAL_REPLAY_SPANS spans each */
-    const struct bal_target *target;       /* NULL: none is wanted */
-    const struct bal_sizing *sizing;       /* NULL without a target */
-    size_t kinds;                          /* of jobs that are told apart, besides the rest; 0: none */
-    const char *const *kind;               /* their names */
-    double price;                          /* of an hour of a server; NaN: not given */
+    const struct bal_history *history; /* BAL_REPLAY_SPANS spans each */
+    const struct bal_target *target;   /* NULL: none is wanted */
+    const struct bal_sizing *sizing;   /* NULL without a target */
+    size_t kinds;            /* of jobs that are reported separately, not counting the rest; 0: none */
+    const char *const *kind; /* their names */
+    double price;            /* of an hour of a server; NaN: not given */
     const struct bal_log_servers *servers; /* of the log */
     bool nginx;                            /* the upstream block is wanted too ... */
-    const char *command;                   /* ... and says how it was made; NULL: it does not */
+    bool explain;                          /* in sentences, below the tables */
+    const char *command;                   /* ... with this command in its comment; NULL: without */
     const char *high_pattern, *high_field; /* of the high class; NULL: there is none, or the path */
     bool keeper;                           /* and the hours for which servers are on */
 };
@@ -40,18 +41,20 @@ void bal_replay_json(const struct bal_replay_report *report, FILE *out);
 /* Arrivals, 99th percentiles and power over the time of the log; needs gnuplot. */
 enum bal_code bal_replay_figure(const struct bal_replay_report *report, const char *path,
                                 struct bal_error *err);
-/* All of it in one page that needs nothing from elsewhere. Without gnuplot it has no figure and says so. */
+/* All of it in one self-contained page. Without gnuplot it has no figure and prints why. */
 enum bal_code bal_replay_page(const struct bal_replay_report *report, FILE *out, struct bal_error *err);
 
 /* What is recommended, why, and the upstream block of nginx for it. */
 void bal_replay_nginx(const struct bal_replay_report *report, FILE *out);
+/* A paragraph: the recommended policy, the reason, and which numbers are not reliable. */
+void bal_replay_explain(const struct bal_replay_report *report, FILE *out);
 
 /* ---- parts that text and page share ---- */
 
 enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 32 };
 
-/* The policy as the tables call it. One that switches servers off has its times from the fleet, not from its
- * own rates, which are left out; so is what is as by default. */
+/* The name of the policy in tables. Default parameters are left out. So are the rates of a policy that
+ * switches servers off: its times are those of the fleet. */
 void bal_replay_label(const struct bal_policy_spec *policy, char text[BAL_REPLAY_LABEL]);
 
 /* The settings of the replay, its fleet included. */
@@ -81,8 +84,8 @@ void bal_kinds_table(const struct bal_replay_report *report, const size_t *order
 /* Is the target out of reach for any fleet? Then there is no table of it. */
 bool bal_sizing_is_hopeless(const struct bal_replay_report *report);
 
-/* Lines, those that go on with the one before beginning with a blank: what was read and what it asks of the
- * fleet; what the tables mean and what follows from them. */
+/* Lines; one that continues the previous line begins with a blank: what was read and what load that is for
+ * the fleet; what the tables mean and what follows from them. */
 void bal_replay_head(const struct bal_replay_report *report, FILE *out);
 void bal_replay_notes(const struct bal_replay_report *report, const size_t *order, FILE *out);
 void bal_sizing_title(const struct bal_replay_report *report, FILE *out);

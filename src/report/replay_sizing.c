@@ -3,7 +3,7 @@
 #include "report/sizes.h"
 
 #include "format/time_text.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,13 @@ void bal_sizing_title(const struct bal_replay_report *report, FILE *out) {
     const struct bal_model *model = &report->replay->model;
     char length[40], slots[40] = "", fleet[400] = "";
     bal_time_length(report->target->seconds, length);
-    if (model->slots > 1)
-        snprintf(slots, sizeof slots, ", %u slots each", model->slots);
+    const bool guessed = bal_recovery_slots_are_guessed(report->times);
+    if (model->slots > 1 || guessed)
+        snprintf(slots, sizeof slots, ", %u slot%s each%s", model->slots > 1 ? model->slots : 1,
+                 model->slots > 1 ? "s" : "",
+                 !guessed                               ? ""
+                 : report->times->recovery->servers > 0 ? " (a guess)"
+                                                        : " (assumed)");
     if (report->replay->vary_given && model->servers.groups > 1)
         print_open_fleet(&model->servers, report->replay->vary, fleet, sizeof fleet);
     else if (model->servers.group[0].speed != 1)
@@ -126,7 +131,7 @@ static void print_refusal(const struct bal_replay_report *report, size_t i, FILE
             label, 100 * bal_turned_away(&sizing->at.result));
 }
 
-/* A target of times says nothing of jobs that have none. */
+/* A target for times does not cover jobs that have none. */
 static void print_failures(const struct bal_replay_report *report, size_t i, FILE *out) {
     const struct bal_sizing *sizing = &report->sizing[i];
     const double failed = sizing->at.result.metric[BAL_FAILED].mean;
@@ -163,7 +168,7 @@ static void print_doubts(const struct bal_replay_report *report, FILE *out) {
         char label[BAL_REPLAY_LABEL];
         bal_replay_label(&report->cases[i].policy, label);
         if (sizing->outcome == BAL_SIZED)
-            bal_doubt_take(&notes, label, &sizing->c, &sizing->at.result);
+            bal_doubt_add(&notes, label, &sizing->c, &sizing->at.result);
     }
     notes.undecided = false; /* the jobs come to an end */
     bal_doubt_print(&notes, BAL_REMEDY_NONE, out);
@@ -191,7 +196,7 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
     if (is_open_ended(report))
         fputs("or more: by some of those logs even several times as many servers would not do.\n", out);
     if (is_unknown(report))
-        fputs("(?): the log has too few jobs to tell, or too few times that have any.\n", out);
+        fputs("(?): it cannot be told, by too few jobs or queues that remember for too long.\n", out);
     bal_replay_doubt(report, out);
     print_doubts(report, out);
     if (beyond)

@@ -1,4 +1,4 @@
-/* One HTML page about all that a store has seen. */
+/* One HTML page about all experiments in a store. */
 #include "ballast/report.h"
 
 #include "ballast/version.h"
@@ -24,21 +24,33 @@ static enum bal_code item_init(const struct bal_store_run *run, size_t number, s
 }
 
 /* "✓ 41 claims hold · ✗ 4 claims do not hold" */
-static void put_tally(const struct page *page, const size_t judged[3], const char *one, const char *several) {
-    static const enum bal_judgement order[] = {BAL_CLAIM_HOLDS, BAL_CLAIM_FAILS, BAL_CLAIM_UNDECIDED};
-    static const char *const words[2][3] = {{"holds", "does not hold", "is undecided"},
-                                            {"hold", "do not hold", "are undecided"}};
+static void put_tally(const struct page *page, const size_t count[BAL_FATES], const char *one,
+                      const char *several) {
+    static const struct {
+        enum bal_claim_status fate;
+        enum bal_judgement judgement;
+        const char *of_one, *of_several;
+    } rows[] = {
+        {BAL_CLAIM_STATUS_HOLDS, BAL_CLAIM_HOLDS, "holds", "hold"},
+        {BAL_CLAIM_STATUS_UNEXPECTED, BAL_CLAIM_HOLDS, "holds although an error is stated",
+         "hold although an error is stated"},
+        {BAL_CLAIM_STATUS_ERROR, BAL_CLAIM_FAILS, "is an error of the paper, confirmed",
+         "are errors of the paper, confirmed"},
+        {BAL_CLAIM_STATUS_READING, BAL_CLAIM_FAILS, "does not hold as read", "do not hold as read"},
+        {BAL_CLAIM_STATUS_FAILS, BAL_CLAIM_FAILS, "does not hold", "do not hold"},
+        {BAL_CLAIM_STATUS_UNDECIDED, BAL_CLAIM_UNDECIDED, "is undecided", "are undecided"},
+    };
     const char *before = "<p>";
-    for (int i = 0; i < 3; i++) {
-        const size_t number = judged[order[i]];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const size_t number = count[rows[i].fate];
         if (number == 0)
             continue;
         fprintf(page->out, "%s<span class=\"%s\"><span class=\"badge\">%s%zu %s %s</span></span>", before,
-                judgement_class(order[i]), judgement_sign(order[i]), number, number == 1 ? one : several,
-                words[number != 1][i]);
+                judgement_class(rows[i].judgement), judgement_sign(rows[i].judgement), number,
+                number == 1 ? one : several, number == 1 ? rows[i].of_one : rows[i].of_several);
         before = " · ";
     }
-    put(page, judged[0] + judged[1] + judged[2] > 0 ? "</p>\n" : "");
+    put_text(page, *before == ' ' ? "</p>\n" : "");
 }
 
 static void put_summary(const struct page *page, const struct item *items, size_t count) {
@@ -50,13 +62,13 @@ static void put_summary(const struct page *page, const struct item *items, size_
     put_tally(page, tally.finding, "finding of ours", "findings of ours");
     if (count < 2)
         return;
-    put(page, "<ul>\n");
+    put_text(page, "<ul>\n");
     for (size_t i = 0; i < count; i++) {
         fprintf(page->out, "<li><a href=\"#experiment-%zu\">", i + 1);
         bal_html_text(name_of(&items[i]), page->out);
-        put(page, items[i].experiment ? "</a></li>\n" : "</a> (cannot be read)</li>\n");
+        put_text(page, items[i].experiment ? "</a></li>\n" : "</a> (cannot be read)</li>\n");
     }
-    put(page, "</ul>\n");
+    put_text(page, "</ul>\n");
 }
 
 static const char *paper_of(const struct item *item) {
@@ -84,17 +96,17 @@ static enum bal_code put_page(struct page *page, const struct item *items, size_
     if (!title)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a report");
     bal_html_begin(title, page->out);
-    put(page, "<header>\n");
+    put_text(page, "<header>\n");
     bal_html_element("h1", NULL, title, page->out);
     free(title);
     put_summary(page, items, count);
-    put(page, "</header>\n<main>\n");
+    put_text(page, "</header>\n<main>\n");
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < count && !code; i++)
         code = bal_page_item(page, &items[i], err);
-    put(page, "</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION " from ");
+    put_text(page, "</main>\n<footer class=\"soft\">Made by Ballast " BALLAST_VERSION " from ");
     bal_html_text(page->path, page->out);
-    put(page, ".</footer>\n");
+    put_text(page, ".</footer>\n");
     bal_html_end(page->out);
     return code;
 }
@@ -158,7 +170,7 @@ static enum bal_code draw_item(struct bal_store *store, const struct item *item,
     return bal_chart_write(store, item->experiment, files, err);
 }
 
-/* What is wrong with one experiment is told when the figures of the others are drawn. */
+/* An error in one experiment is reported after the figures of the others are drawn. */
 enum bal_code bal_report_figures(struct bal_store *store, const char *path,
                                  const struct bal_chart_files *files, struct bal_error *err) {
     const struct page page = {.store = store, .path = path};

@@ -20,34 +20,49 @@ static void put_claim(const struct page *page, const struct item *item, const st
     fprintf(page->out, "<li class=\"%s %s\" id=\"claim-%zu-%s\">\n", claim->finding ? "finding" : "claim",
             judgement_class(judged->judgement), item->number, claim->id);
     char words[BAL_JUDGED_WORDS];
-    bal_judged_words(judged, words);
+    bal_judged_words(claim, judged, words);
     fprintf(page->out, "<span class=\"badge\">%s%s%s</span>\n<p>", claim->finding ? "Our finding: " : "",
             judgement_sign(judged->judgement), words);
+    if (claim->quote) {
+        put_text(page, "\u201c");
+        bal_html_text(claim->quote, page->out);
+        put_text(page, "\u201d</p>\n<p>");
+    }
     bal_html_text(claim->says, page->out);
-    put(page, "</p>\n<dl>\n");
+    put_text(page, "</p>\n<dl>\n");
     char measured[sizeof judged->measured + sizeof judged->where + 8];
     snprintf(measured, sizeof measured, "%s%s%s", judged->measured, *judged->where ? " at " : "",
              judged->where);
     put_fact(page, "measured", measured);
-    put_fact(page, "expected", claim->expected);
+    put_fact(page, "expected", judged->check->expected);
     put_fact(page, "undecided", judged->why);
+    put_fact(page, "error", claim->error);
+    put_fact(page, "reason", claim->reason);
     put_fact(page, "source", claim->section);
+    put_fact(page, "kind", claim->kind ? bal_kinds[claim->kind] : NULL);
     put_answer(page, item, claim);
     put_fact(page, claim->finding ? "finding" : "claim", claim->id);
-    put(page, "</dl>\n</li>\n");
+    put_text(page, "</dl>\n</li>\n");
+}
+
+static void put_group(const struct page *page, const struct item *item, enum bal_claim_group group) {
+    static const char *const titles[] = {"Claims", "By definition", "Findings of ours"};
+    const struct bal_experiment *e = item->experiment;
+    bool any = false;
+    for (size_t i = 0; i < e->claims; i++) {
+        if (bal_claim_group_of(&e->claim[i]) != group)
+            continue;
+        if (!any)
+            fprintf(page->out, "<h3>%s</h3>\n<ul class=\"claims\">\n", titles[group]);
+        any = true;
+        put_claim(page, item, &e->claim[i], &item->judged[i]);
+    }
+    put_text(page, any ? "</ul>\n" : "");
 }
 
 static void put_claims(const struct page *page, const struct item *item) {
-    const struct bal_experiment *e = item->experiment;
-    if (e->claims == 0)
-        return;
-    bool findings = false;
-    for (size_t i = 0; i < e->claims; i++)
-        findings = findings || e->claim[i].finding;
-    fprintf(page->out, "<h3>Claims%s</h3>\n<ul class=\"claims\">\n", findings ? " and findings" : "");
-    for (size_t i = 0; i < e->claims; i++)
-        put_claim(page, item, &e->claim[i], &item->judged[i]);
-    put(page, "</ul>\n");
+    for (int group = 0; group < BAL_GROUPS; group++)
+        put_group(page, item, (enum bal_claim_group)group);
 }
 
 /* ---- figures ---- */
@@ -56,31 +71,31 @@ static void put_figure(const struct page *page, const struct item *item, const s
                        const struct bal_figure *figure, const char *svg) {
     fprintf(page->out, "<figure id=\"figure-%zu-%s\"%s>\n", item->number, plot->id,
             figure->panels > 1 ? " class=\"wide\"" : "");
-    put(page, bal_svg_element(svg));
+    put_text(page, bal_svg_element(svg));
     if (plot->caption || plot->section) {
-        put(page, "<figcaption>");
+        put_text(page, "<figcaption>");
         if (plot->section) {
             bal_html_text(plot->section, page->out);
-            put(page, plot->caption ? ". " : "");
+            put_text(page, plot->caption ? ". " : "");
         }
         bal_html_text(plot->caption, page->out);
-        put(page, "</figcaption>\n");
+        put_text(page, "</figcaption>\n");
     }
-    put(page, "</figure>\n");
+    put_text(page, "</figure>\n");
 }
 
 static void put_no_figure(const struct page *page, const char *id, const char *why) {
-    put(page, "<p class=\"soft\">Figure ");
+    put_text(page, "<p class=\"soft\">Figure ");
     bal_html_text(id, page->out);
-    put(page, " could not be drawn: ");
+    put_text(page, " could not be drawn: ");
     bal_html_text(why, page->out);
-    put(page, ".</p>\n");
+    put_text(page, ".</p>\n");
 }
 
 static enum bal_code put_figures(struct page *page, const struct item *item, struct bal_error *err) {
     const struct bal_experiment *e = item->experiment;
     if (e->plots > 0)
-        put(page, "<h3>Figures</h3>\n<div class=\"figures\">\n");
+        put_text(page, "<h3>Figures</h3>\n<div class=\"figures\">\n");
     for (size_t i = 0; i < e->plots && !page->no_gnuplot; i++) {
         struct bal_chart *chart;
         const enum bal_code code = bal_chart_new(page->store, e, i, &chart, err);
@@ -107,7 +122,7 @@ static enum bal_code put_figures(struct page *page, const struct item *item, str
         }
         bal_chart_free(chart);
     }
-    put(page, e->plots > 0 ? "</div>\n" : "");
+    put_text(page, e->plots > 0 ? "</div>\n" : "");
     return BAL_OK;
 }
 
@@ -119,15 +134,15 @@ static enum bal_code put_state(const struct page *page, const struct item *item,
     const enum bal_code code = bal_sweep_status(e, page->store, &progress, err);
     if (code)
         return code;
-    put(page, "<p class=\"soft\">");
+    put_text(page, "<p class=\"soft\">");
     if (e->paper) {
-        put(page, "Paper ");
+        put_text(page, "Paper ");
         bal_html_text(e->paper, page->out);
-        put(page, e->section ? ", " : ". ");
+        put_text(page, e->section ? ", " : ". ");
     }
     if (e->section) {
         bal_html_text(e->section, page->out);
-        put(page, ". ");
+        put_text(page, ". ");
     }
     fprintf(page->out, "Experiment ");
     bal_html_text(e->name, page->out);
@@ -142,15 +157,14 @@ static enum bal_code put_state(const struct page *page, const struct item *item,
     return BAL_OK;
 }
 
-/* One that cannot be read (another version wrote it, or the file is damaged) takes nothing from the others.
- */
+/* One that cannot be read (another version wrote it, or the file is damaged) does not affect the others. */
 static void put_unreadable(const struct page *page, const struct item *item) {
-    put(page, "<p class=\"fails\"><span class=\"badge\">This experiment cannot be read:</span> ");
+    put_text(page, "<p class=\"fails\"><span class=\"badge\">This experiment cannot be read:</span> ");
     bal_html_text(item->error.text, page->out);
-    put(page, ".</p>\n<dl class=\"facts\">\n");
+    put_text(page, ".</p>\n<dl class=\"facts\">\n");
     bal_page_maker(page, "begun", item->run->started, item->run->version, item->run->compiler,
                    item->run->machine);
-    put(page, "</dl>\n");
+    put_text(page, "</dl>\n");
     bal_page_spec(page, item);
 }
 
@@ -160,7 +174,7 @@ enum bal_code bal_page_item(struct page *page, const struct item *item, struct b
     bal_html_element("h2", NULL, name_of(item), page->out);
     if (!e) {
         put_unreadable(page, item);
-        put(page, "</section>\n");
+        put_text(page, "</section>\n");
         return BAL_OK;
     }
     enum bal_code code = put_state(page, item, err);
@@ -173,6 +187,6 @@ enum bal_code bal_page_item(struct page *page, const struct item *item, struct b
         code = bal_page_table(page, e, err);
     if (!code)
         code = bal_page_repeat(page, item, err);
-    put(page, "</section>\n");
+    put_text(page, "</section>\n");
     return code;
 }

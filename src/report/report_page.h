@@ -1,4 +1,4 @@
-/* The page about all that a store has seen: what its parts share. report.c is the page, report_item.c one of
+/* The page about all experiments in a store: what its parts share. report.c is the page, report_item.c one of
  * its experiments, with report_table.c for the results and report_repeat.c for how to repeat it. */
 #ifndef REPORT_REPORT_PAGE_H
 #define REPORT_REPORT_PAGE_H
@@ -11,7 +11,7 @@ struct page {
     struct bal_store *store;
     const char *path;
     FILE *out;
-    bool no_gnuplot; /* found missing: said once, not tried again */
+    bool no_gnuplot; /* found missing: reported once, not tried again */
 };
 
 /* An experiment of the page. Its number, from 1, is in the anchors: other experiments may use the same ids.
@@ -29,7 +29,7 @@ static inline const char *name_of(const struct item *item) {
     return item->experiment ? item->experiment->title : item->run->name;
 }
 
-static inline void put(const struct page *page, const char *text) {
+static inline void put_text(const struct page *page, const char *text) {
     fputs(text, page->out);
 }
 
@@ -51,7 +51,7 @@ static inline const char *judgement_sign(enum bal_judgement judgement) {
 enum bal_code bal_page_item(struct page *page, const struct item *item, struct bal_error *err);
 enum bal_code bal_page_table(const struct page *page, const struct bal_experiment *e, struct bal_error *err);
 enum bal_code bal_page_repeat(const struct page *page, const struct item *item, struct bal_error *err);
-/* "2024-05-01T12:00:00Z: version 0.1.0, gcc 12, Linux"; before is "" or ends in ": ". */
+/* "2024-05-01T12:00:00Z: version 0.1.0, gcc 12, Linux"; `before` is "" or ends in ": ". */
 void bal_page_maker(const struct page *page, const char *name, const char *before, const char *version,
                     const char *compiler, const char *machine);
 void bal_page_spec(const struct page *page, const struct item *item);

@@ -56,32 +56,33 @@ static enum bal_code put_makers(const struct page *page, const struct item *item
 }
 
 void bal_page_spec(const struct page *page, const struct item *item) {
-    put(page, "<pre class=\"spec\">");
+    put_text(page, "<pre class=\"spec\">");
     bal_html_text(item->run->spec, page->out);
-    put(page, "</pre>\n");
+    put_text(page, "</pre>\n");
 }
 
 enum bal_code bal_page_repeat(const struct page *page, const struct item *item, struct bal_error *err) {
     const struct bal_experiment *e = item->experiment;
-    put(page, "<details class=\"repeat\"><summary>How to repeat this</summary>\n");
-    put(page, "<p>Save the experiment below as <code>");
+    put_text(page, "<details class=\"repeat\"><summary>How to repeat this</summary>\n");
+    put_text(page, "<p>Save the experiment below as <code>");
     bal_html_text(e->name, page->out);
-    put(page, e->live ? ".yaml</code>. What was measured differs from time to time; the lab gives the same "
-                        "numbers.</p>\n<pre>ballast live "
-                      : ".yaml</code>. The same version of Ballast gives the same numbers on any "
-                        "machine.</p>\n<pre>ballast run ");
+    put_text(page, e->live
+                       ? ".yaml</code>. What was measured differs from time to time; the lab gives the same "
+                         "numbers.</p>\n<pre>ballast live "
+                       : ".yaml</code>. The same version of Ballast gives the same numbers on any "
+                         "machine.</p>\n<pre>ballast run ");
     bal_html_text(e->name, page->out);
     fprintf(page->out, ".yaml%s --db ", mode_option(e->mode));
     bal_html_text(page->path, page->out);
-    put(page, "\nballast report ");
+    put_text(page, "\nballast report ");
     bal_html_text(page->path, page->out);
-    put(page, " -o report.html</pre>\n<dl class=\"facts\">\n");
+    put_text(page, " -o report.html</pre>\n<dl class=\"facts\">\n");
     char seed[32];
     snprintf(seed, sizeof seed, "%" PRIu64, e->seed);
     put_fact(page, "seed", seed);
     const enum bal_code code = put_makers(page, item, err);
-    put(page, "</dl>\n");
+    put_text(page, "</dl>\n");
     bal_page_spec(page, item);
-    put(page, "</details>\n");
+    put_text(page, "</details>\n");
     return code;
 }

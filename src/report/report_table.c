@@ -2,7 +2,7 @@
 #include "report/report_page.h"
 
 #include "report/comparison.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 #include "report/metric.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum {
 };
 
 static void put_table_head(const struct page *page, const struct bal_experiment *e) {
-    put(page, "<thead><tr>");
+    put_text(page, "<thead><tr>");
     for (size_t a = 0; a < e->axes; a++)
         bal_html_table_head(e->axis[a].label, false, BAL_HTML_COLUMN, page->out);
     bal_html_table_head("policy", true, BAL_HTML_COLUMN, page->out);
@@ -23,7 +23,7 @@ static void put_table_head(const struct page *page, const struct bal_experiment 
         bal_html_table_head(bal_quantity_text(e->metric[m], text), false, BAL_HTML_COLUMN, page->out);
     }
     bal_html_table_head("replications", false, BAL_HTML_COLUMN, page->out);
-    put(page, "</tr></thead>\n");
+    put_text(page, "</tr></thead>\n");
 }
 
 static enum bal_code put_value(const struct page *page, const struct bal_experiment *e, size_t point,
@@ -56,7 +56,7 @@ static enum bal_code put_row(const struct page *page, const struct bal_experimen
     enum bal_code code = bal_store_result(page->store, e, point, policy, &result, err);
     if (code)
         return code;
-    put(page, policy == 0 && point > 0 ? "<tr class=\"first\">" : "<tr>");
+    put_text(page, policy == 0 && point > 0 ? "<tr class=\"first\">" : "<tr>");
     size_t index[BAL_AXES_MAX];
     bal_experiment_coordinates(e, point, index);
     for (size_t a = 0; a < e->axes; a++)
@@ -72,7 +72,7 @@ static enum bal_code put_row(const struct page *page, const struct bal_experimen
 }
 
 /* Does a run of the experiment go on after the end of its curve? */
-static bool outlasts(const struct bal_experiment *e) {
+static bool outlasts_curve(const struct bal_experiment *e) {
     bool found = false;
     for (size_t point = 0; point < e->points && !found; point++) {
         struct bal_case c;
@@ -86,28 +86,29 @@ enum bal_code bal_page_table(const struct page *page, const struct bal_experimen
     const size_t rows = e->points * e->policies;
     fprintf(page->out, "<details class=\"results\"%s><summary>Results: %zu points, %zu policies</summary>\n",
             rows <= ROWS_OPEN ? " open" : "", e->points, e->policies);
-    put(page, "<p class=\"soft\">± is the half-width of the 95 % confidence interval. A dash stands where a "
-              "mean would say "
-              "nothing: the policy is unstable there. A result is doubted where its interval may miss the "
-              "truth: it was measured while queues were still settling, lies far from exact theory, comes "
-              "from sizes whose tail is too heavy or from too few jobs, or has not reached the wanted "
-              "precision.</p>\n");
+    put_text(page,
+             "<p class=\"soft\">± is the half-width of the 95 % confidence interval. A dash stands where a "
+             "mean would say "
+             "nothing: the policy is unstable there. A result is doubted where its interval may miss the "
+             "truth: it was measured while queues were still settling, lies far from exact theory, comes "
+             "from sizes whose tail is too heavy or from too few jobs, or has not reached the wanted "
+             "precision.</p>\n");
     bal_html_table_begin("Every point with every policy", page->out);
     put_table_head(page, e);
-    put(page, "<tbody>\n");
+    put_text(page, "<tbody>\n");
     for (size_t i = 0; i < rows && i < ROWS_MAX; i++) {
         const enum bal_code code = put_row(page, e, i / e->policies, i % e->policies, err);
         if (code)
             return code;
     }
-    put(page, "</tbody>");
+    put_text(page, "</tbody>");
     bal_html_table_end(page->out);
-    if (outlasts(e))
+    if (outlasts_curve(e))
         bal_html_element("p", "soft", bal_outlasted_text, page->out);
     if (rows > ROWS_MAX)
         fprintf(page->out,
                 "<p class=\"soft\">The first %d of %zu rows; ballast results exports all of them.</p>\n",
                 ROWS_MAX, rows);
-    put(page, "</details>\n");
+    put_text(page, "</details>\n");
     return BAL_OK;
 }

@@ -1,24 +1,25 @@
+/* Prints how many jobs may have high priority. */
 #include "report/share_report.h"
 
 #include "ballast/version.h"
 #include "format/json.h"
 #include "format/table.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 
 #include <math.h>
 
-static bool is_wanted_gain(const struct bal_privilege_wish *wish) {
+static bool is_wanted_gain(const struct bal_priority_share_wish *wish) {
     return wish->gain > 0;
 }
 
-static bool is_wanted_loss(const struct bal_privilege_wish *wish) {
+static bool is_wanted_loss(const struct bal_priority_share_wish *wish) {
     return isfinite(wish->loss);
 }
 
 /* ---- for people ---- */
 
 /* "gain >= 2.5 and loss <= 2" */
-static void wish_text(const struct bal_privilege_wish *wish, char *text, size_t size) {
+static void wish_text(const struct bal_priority_share_wish *wish, char *text, size_t size) {
     char gain[40] = "", loss[40] = "";
     if (is_wanted_gain(wish))
         snprintf(gain, sizeof gain, "gain >= %g", wish->gain);
@@ -29,9 +30,9 @@ static void wish_text(const struct bal_privilege_wish *wish, char *text, size_t 
 
 static void print_none(const struct bal_share_report *report, FILE *out) {
     const struct bal_priority *priority = &report->wish->priority;
-    const struct bal_privilege *found = &report->answer->found;
-    char policy[BAL_PRIVILEGE_TEXT], wish[80];
-    bal_privilege_policy(priority, policy);
+    const struct bal_priority_share_found *found = &report->answer->found;
+    char policy[BAL_PRIORITY_SHARE_TEXT], wish[80];
+    bal_priority_share_policy(priority, policy);
     wish_text(report->wish, wish, sizeof wish);
     fprintf(out, "No share of high jobs gives %s with %s at load %g.\n", wish, policy, priority->lambda);
     if (priority->lambda >= 1)
@@ -43,7 +44,7 @@ static void print_none(const struct bal_share_report *report, FILE *out) {
                 found->most_gain, 100 * found->most_gain_at, found->least_loss, 100 * found->least_loss_at);
 }
 
-static void add_row(struct table *table, const struct bal_privilege_answer *answer, const char *what,
+static void add_row(struct table *table, const struct bal_priority_share_answer *answer, const char *what,
                     const char *wanted, double theory, struct bal_estimate measured) {
     bal_table_add(table, "%s", what);
     bal_table_add(table, "%s", wanted);
@@ -53,19 +54,20 @@ static void add_row(struct table *table, const struct bal_privilege_answer *answ
     const char *mark = answer->sure ? "" : " !";
     if (isnan(measured.mean))
         bal_table_add(table, "%s", "");
-    else if (isnan(measured.half))
+    else if (isnan(measured.half_width))
         bal_table_add(table, "%.4f%s", measured.mean, mark);
     else
-        bal_table_add(table, "%.4f \u00b1 %.4f%s", measured.mean, measured.half, mark);
+        bal_table_add(table, "%.4f \u00b1 %.4f%s", measured.mean, measured.half_width, mark);
 }
 
 static void print_table(const struct bal_share_report *report, enum bal_table_style style, FILE *out) {
-    const struct bal_privilege_wish *wish = report->wish;
-    const struct bal_privilege_answer *answer = report->answer;
+    const struct bal_priority_share_wish *wish = report->wish;
+    const struct bal_priority_share_answer *answer = report->answer;
     const struct bal_priority_result *theory = &answer->found.theory;
-    const struct bal_privilege_measured *measured = &answer->measured;
-    char plain[BAL_PRIVILEGE_TEXT], pod_label[BAL_PRIVILEGE_TEXT + 20], gain[40] = "", loss[40] = "";
-    bal_privilege_plain(&wish->priority, plain);
+    const struct bal_priority_share_measured *measured = &answer->measured;
+    char plain[BAL_PRIORITY_SHARE_TEXT], pod_label[BAL_PRIORITY_SHARE_TEXT + 20], gain[40] = "",
+                                                                                  loss[40] = "";
+    bal_priority_share_plain(&wish->priority, plain);
     snprintf(pod_label, sizeof pod_label, "mean response, %s", plain);
     if (is_wanted_gain(wish))
         snprintf(gain, sizeof gain, ">= %g", wish->gain);
@@ -87,14 +89,14 @@ static void print_table(const struct bal_share_report *report, enum bal_table_st
     bal_table_fini(&table);
 }
 
-static void print_doubts(const struct bal_privilege_measured *measured, FILE *out) {
+static void print_doubts(const struct bal_priority_share_measured *measured, FILE *out) {
     const struct bal_result *results[2] = {&measured->with, &measured->without};
     struct doubt_notes notes = {0};
     fputs("Undecided: the simulation is doubted.\n", out);
     for (int i = 0; i < 2; i++) {
         char policy[200];
         bal_policy_print(&measured->cases[i].policy, policy, sizeof policy);
-        bal_doubt_take(&notes, policy, &measured->cases[i], results[i]);
+        bal_doubt_add(&notes, policy, &measured->cases[i], results[i]);
     }
     bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
 }
@@ -110,7 +112,7 @@ static void print_error(const struct bal_share_report *report, FILE *out) {
     bal_head_print(&head, out);
 }
 
-static void print_confirmation(const struct bal_privilege_answer *answer, FILE *out) {
+static void print_confirmation(const struct bal_priority_share_answer *answer, FILE *out) {
     if (isnan(answer->miss))
         fputs("Not confirmed: a class of jobs was not measured. Use longer runs (--jobs).\n", out);
     else if (!answer->sure)
@@ -127,13 +129,13 @@ static void print_confirmation(const struct bal_privilege_answer *answer, FILE *
 }
 
 void bal_share_text(const struct bal_share_report *report, enum bal_table_style style, FILE *out) {
-    const struct bal_privilege_answer *answer = report->answer;
+    const struct bal_priority_share_answer *answer = report->answer;
     if (isnan(answer->found.p)) {
         print_none(report, out);
         return;
     }
-    char policy[BAL_PRIVILEGE_TEXT], wish[80];
-    bal_privilege_policy(&report->wish->priority, policy);
+    char policy[BAL_PRIORITY_SHARE_TEXT], wish[80];
+    bal_priority_share_policy(&report->wish->priority, policy);
     wish_text(report->wish, wish, sizeof wish);
     fprintf(out, "At load %g up to %.2f %% of jobs can be high: %s then has %s.\n\n",
             report->wish->priority.lambda, 100 * answer->found.p, policy, wish);
@@ -151,14 +153,14 @@ void bal_share_text(const struct bal_share_report *report, enum bal_table_style 
 static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate) {
     bal_json_open_line(json, key, '{');
     bal_json_number(json, "mean", estimate.mean);
-    bal_json_number(json, "ci", estimate.half);
+    bal_json_number(json, "ci", estimate.half_width);
     bal_json_close(json, '}');
 }
 
 static void json_spec(struct json *json, const struct bal_share_report *report) {
-    const struct bal_privilege_wish *wish = report->wish;
-    char policy[BAL_PRIVILEGE_TEXT];
-    bal_privilege_policy(&wish->priority, policy);
+    const struct bal_priority_share_wish *wish = report->wish;
+    char policy[BAL_PRIORITY_SHARE_TEXT];
+    bal_priority_share_policy(&wish->priority, policy);
     bal_json_open(json, "spec", '{');
     bal_json_text(json, "policy", policy);
     bal_json_number(json, "load", wish->priority.lambda);
@@ -168,7 +170,7 @@ static void json_spec(struct json *json, const struct bal_share_report *report) 
     bal_head_json(json, report->draft, NULL);
 }
 
-static void json_theory(struct json *json, const struct bal_privilege *found) {
+static void json_theory(struct json *json, const struct bal_priority_share_found *found) {
     bal_json_open(json, "theory", '{');
     bal_json_number(json, "gain", found->theory.gain);
     bal_json_number(json, "loss", found->theory.loss);
@@ -181,8 +183,8 @@ static void json_theory(struct json *json, const struct bal_privilege *found) {
 }
 
 static void json_simulation(struct json *json, const struct bal_share_report *report) {
-    const struct bal_privilege_answer *answer = report->answer;
-    const struct bal_privilege_measured *measured = &answer->measured;
+    const struct bal_priority_share_answer *answer = report->answer;
+    const struct bal_priority_share_measured *measured = &answer->measured;
     bal_json_open(json, "simulation", '{');
     bal_json_count(json, "servers", answer->servers);
     bal_json_number(json, "time", measured->with.time);
@@ -200,7 +202,7 @@ static void json_simulation(struct json *json, const struct bal_share_report *re
 }
 
 void bal_share_json(const struct bal_share_report *report, FILE *out) {
-    const struct bal_privilege_answer *answer = report->answer;
+    const struct bal_priority_share_answer *answer = report->answer;
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');

@@ -1,14 +1,14 @@
-/* How many jobs may be privileged, as text and JSON. */
+/* How large the share of high-priority jobs may be, as text and JSON. */
 #ifndef REPORT_SHARE_REPORT_H
 #define REPORT_SHARE_REPORT_H
 
 #include "format/table.h"
 #include "report/head.h"
-#include "study/privilege.h"
+#include "study/priority_share.h"
 
 struct bal_share_report {
-    const struct bal_privilege_wish *wish;
-    const struct bal_privilege_answer *answer;
+    const struct bal_priority_share_wish *wish;
+    const struct bal_priority_share_answer *answer;
     const struct bal_draft *draft; /* the settings that were given */
     uint64_t seed;
 };

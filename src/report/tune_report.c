@@ -1,12 +1,14 @@
+/* Prints and draws what tuning found. */
 #include "report/tune_report.h"
 
 #include "ballast/figure.h"
 #include "ballast/number.h"
+#include "ballast/scheme.h"
 #include "ballast/version.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
-#include "report/doubt.h"
+#include "report/doubt_notes.h"
 #include "report/metric.h"
 
 #include <math.h>
@@ -17,7 +19,7 @@ static double metric_of(const struct bal_result *result, enum bal_metric metric)
 }
 
 /* The least power that the work needs: servers that are busy and nothing else. */
-static double optimum(const struct bal_tuning *tuning, const struct bal_tuned *tuned) {
+static double minimum_power(const struct bal_tuning *tuning, const struct bal_tuned *tuned) {
     const struct bal_model *model = &tuning->model;
     const struct bal_watts watts = bal_watts_of(&model->watts);
     const bool varies = model->curve.kind != BAL_CURVE_CONSTANT;
@@ -32,10 +34,10 @@ static void add_waiting(struct table *table, const struct bal_result *result, co
     const struct bal_estimate waiting = result->metric[BAL_WAITING_MEAN];
     if (!bal_comparison_has_means(result))
         bal_table_add(table, "%s", bal_comparison_no_means(result));
-    else if (isnan(waiting.half))
+    else if (isnan(waiting.half_width))
         bal_table_add(table, "%.4f%s", waiting.mean, mark);
     else
-        bal_table_add(table, "%.4f \u00b1 %.4f%s", waiting.mean, waiting.half, mark);
+        bal_table_add(table, "%.4f \u00b1 %.4f%s", waiting.mean, waiting.half_width, mark);
 }
 
 static void add_number(struct table *table, const char *format, double value) {
@@ -58,24 +60,28 @@ static void add_result(struct table *table, const struct bal_result *result, boo
 }
 
 /* Notes what is doubted; returns its mark. */
-static const char *take_doubt(struct doubt_notes *notes, const struct bal_tuning *tuning, const char *policy,
-                              double standby, const struct bal_result *result) {
+static const char *add_doubt(struct doubt_notes *notes, const struct bal_tuning *tuning, const char *policy,
+                             double standby, const struct bal_result *result) {
     char label[60];
     struct bal_case c = {.model = tuning->model, .run = tuning->run};
-    bal_policy_parse(policy, &c.policy, NULL);
+    bal_scheme_parse(policy, &c.policy, NULL);
+    double *standby_rate = bal_policy_param(&c.policy, "mu");
+    if (standby_rate && standby > 0) /* per mean service time, as the case had it (study/tune.c) */
+        *standby_rate = tuning->model.size.mean * bal_servers_count(&tuning->model.servers) /
+                        bal_servers_capacity(&tuning->model.servers) / standby;
     snprintf(label, sizeof label, "%s at standby %.4g", policy, standby);
-    return bal_doubt_take(notes, isnan(standby) ? policy : label, &c, result);
+    return bal_doubt_add(notes, isnan(standby) ? policy : label, &c, result);
 }
 
 static void add_point(struct table *table, const struct bal_tuning *tuning, const struct bal_tuned *tuned,
                       unsigned i, struct doubt_notes *notes) {
     const struct bal_tune_point *point = &tuned->point[i];
     bal_table_add(table, "%.4g", point->standby);
-    add_result(table, &point->tabs, true, take_doubt(notes, tuning, "tabs", point->standby, &point->tabs));
-    add_number(table, "%+.0f%%", 100 * metric_of(&point->tabs, BAL_POWER_WASTE));
+    add_result(table, &point->tabs, true, add_doubt(notes, tuning, "tabs", point->standby, &point->tabs));
+    add_number(table, "%+.0f%%", bal_shown(100 * metric_of(&point->tabs, BAL_POWER_WASTE), 0));
     bal_table_add(table, "%s", i == tuned->knee ? "\u25c0 knee" : point->frontier ? "\u2022" : "");
     add_result(table, &point->pooled, false,
-               take_doubt(notes, tuning, "delayed-off", point->standby, &point->pooled));
+               add_doubt(notes, tuning, "delayed-off", point->standby, &point->pooled));
 }
 
 static void print_head(const struct bal_tuning *tuning, const struct bal_draft *draft, FILE *out) {
@@ -83,8 +89,8 @@ static void print_head(const struct bal_tuning *tuning, const struct bal_draft *
     const struct bal_model *model = &tuning->model;
     char servers[300], service[200], setup[200], watts[80];
     bal_servers_print(&model->servers, servers, sizeof servers);
-    bal_law_print(&model->size, service, sizeof service);
-    bal_law_print(&model->setup, setup, sizeof setup);
+    bal_dist_print(&model->size, service, sizeof service);
+    bal_dist_print(&model->setup, setup, sizeof setup);
     bal_watts_print(&model->watts, watts, sizeof watts);
     struct bal_head head = {.used = 0};
     bal_head_add(&head,
@@ -112,7 +118,7 @@ static void print_proposal(const struct bal_tuning *tuning, const struct bal_tun
 }
 
 static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned *tuned, FILE *out) {
-    const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), least = optimum(tuning, tuned);
+    const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), least = minimum_power(tuning, tuned);
     fputc('\n', out);
     if (tuned->knee < tuned->points) {
         const struct bal_tune_point *knee = &tuned->point[tuned->knee];
@@ -151,8 +157,8 @@ void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tune
     for (unsigned i = 0; i < tuned->points; i++)
         add_point(&table, tuning, tuned, i, &notes);
     bal_table_add(&table, "always on");
-    add_result(&table, &tuned->always_on, true, take_doubt(&notes, tuning, "jiq", NAN, &tuned->always_on));
-    add_number(&table, "%+.0f%%", 100 * metric_of(&tuned->always_on, BAL_POWER_WASTE));
+    add_result(&table, &tuned->always_on, true, add_doubt(&notes, tuning, "jiq", NAN, &tuned->always_on));
+    add_number(&table, "%+.0f%%", bal_shown(100 * metric_of(&tuned->always_on, BAL_POWER_WASTE), 0));
     for (int i = 0; i < 3; i++)
         bal_table_add(&table, "%s", i == 0 ? "(jiq)" : "");
     print_head(tuning, draft, out);
@@ -176,8 +182,9 @@ static void csv_row(const char *policy, double standby, const struct bal_result 
         bal_number_print(standby, text);
     fprintf(out, "%s,%s,%s", policy, text, bal_verdict_text(result->verdict));
     for (int i = 0; i < SHOWN; i++) {
-        const double number[2] = {metric_of(result, shown[i]),
-                                  bal_comparison_has_means(result) ? result->metric[shown[i]].half : NAN};
+        const double number[2] = {metric_of(result, shown[i]), bal_comparison_has_means(result)
+                                                                   ? result->metric[shown[i]].half_width
+                                                                   : NAN};
         for (int k = 0; k < 2; k++) {
             text[0] = 0;
             if (isfinite(number[k]))
@@ -214,7 +221,8 @@ static void json_result(struct json *json, const char *key, const struct bal_res
         char ci[80];
         snprintf(ci, sizeof ci, "%s.ci", bal_metric_table[shown[i]].name);
         bal_json_number(json, bal_metric_table[shown[i]].name, metric_of(result, shown[i]));
-        bal_json_number(json, ci, bal_comparison_has_means(result) ? result->metric[shown[i]].half : NAN);
+        bal_json_number(json, ci,
+                        bal_comparison_has_means(result) ? result->metric[shown[i]].half_width : NAN);
     }
     bal_json_close(json, '}');
 }
@@ -226,9 +234,9 @@ static void json_spec(struct json *json, const struct bal_tuning *tuning) {
     bal_servers_print(&model->servers, text, sizeof text);
     bal_json_text(json, "servers", text);
     bal_json_number(json, "load", model->load);
-    bal_law_print(&model->size, text, sizeof text);
+    bal_dist_print(&model->size, text, sizeof text);
     bal_json_text(json, "service", text);
-    bal_law_print(&model->setup, text, sizeof text);
+    bal_dist_print(&model->setup, text, sizeof text);
     bal_json_text(json, "setup", text);
     bal_watts_print(&model->watts, text, sizeof text);
     bal_json_text(json, "watts", text);
@@ -246,7 +254,7 @@ void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tune
     bal_json_text(&json, "version", BALLAST_VERSION);
     json_spec(&json, tuning);
     bal_head_json(&json, draft, NULL);
-    bal_json_number(&json, "least_power", optimum(tuning, tuned));
+    bal_json_number(&json, "least_power", minimum_power(tuning, tuned));
     json_result(&json, "always_on", &tuned->always_on);
     bal_json_number(&json, "knee", tuned->knee < tuned->points ? tuned->point[tuned->knee].standby : NAN);
     bal_json_bool(&json, "doubted", tuned->doubted);
@@ -274,8 +282,8 @@ void bal_tune_json(const struct bal_tuning *tuning, const struct bal_tuned *tune
 /* ---- figure ---- */
 
 /* A curve of one policy and points on it. */
-static void put(struct bal_series *line, struct bal_series *points, const char *name, unsigned group,
-                size_t count, const double *x, const double *y, const double *half) {
+static void put_curve(struct bal_series *line, struct bal_series *points, const char *name, unsigned group,
+                      size_t count, const double *x, const double *y, const double *half) {
     *line = (struct bal_series){
         .name = name, .group = group, .style = BAL_STYLE_LINE, .count = count, .x = x, .y = y};
     *points = (struct bal_series){.name = name,
@@ -284,7 +292,7 @@ static void put(struct bal_series *line, struct bal_series *points, const char *
                                   .count = count,
                                   .x = x,
                                   .y = y,
-                                  .half = half};
+                                  .half_width = half};
 }
 
 enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
@@ -300,11 +308,11 @@ enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_
             const struct bal_result *result = p ? &tuned->point[i].pooled : &tuned->point[i].tabs;
             x[p][i] = metric_of(result, BAL_POWER_MEAN);
             y[p][i] = metric_of(result, BAL_WAITING_MEAN);
-            half[p][i] = bal_comparison_has_means(result) ? result->metric[BAL_WAITING_MEAN].half : NAN;
+            half[p][i] = bal_comparison_has_means(result) ? result->metric[BAL_WAITING_MEAN].half_width : NAN;
         }
     struct bal_series series[6];
-    put(&series[0], &series[1], "tabs", 0, n, x[0], y[0], half[0]);
-    put(&series[2], &series[3], "delayed-off", 1, n, x[1], y[1], half[1]);
+    put_curve(&series[0], &series[1], "tabs", 0, n, x[0], y[0], half[0]);
+    put_curve(&series[2], &series[3], "delayed-off", 1, n, x[1], y[1], half[1]);
     /* Always on hardly waits, which a logarithmic scale cannot show: a line at its power. */
     const double on = metric_of(&tuned->always_on, BAL_POWER_MEAN), on_x[] = {on, on};
     double on_y[] = {INFINITY, 0};
@@ -328,7 +336,7 @@ enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_
     }
     char servers[300], setup[200], title[600];
     bal_servers_print(&tuning->model.servers, servers, sizeof servers);
-    bal_law_print(&tuning->model.setup, setup, sizeof setup);
+    bal_dist_print(&tuning->model.setup, setup, sizeof setup);
     snprintf(title, sizeof title, "%s servers, load %g, set-up %s", servers, tuning->model.load, setup);
     const struct bal_panel panel = {.x = {.label = "power of a server", .unit = "W"},
                                     .y = {.label = "mean waiting time", .log = true},

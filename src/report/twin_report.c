@@ -1,6 +1,7 @@
+/* Prints what the twin of a fleet found, as text and JSON. */
 #include "report/twin_report.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "format/time_text.h"
@@ -21,16 +22,19 @@ struct advice {
     const struct bal_twin_row *row[BAL_TWIN_ROWS];
     struct bal_candidate candidate[BAL_TWIN_ROWS];
     bool as_good[BAL_TWIN_ROWS];
-    bool keep; /* what runs now cannot be told from the best */
+    bool keep; /* the present policy cannot be distinguished from the best */
 };
 
 static bool is_candidate(const struct bal_twin_row *row) {
     return row->answered && !row->grows && (row->what == BAL_TWIN_NOW || row->what == BAL_TWIN_POLICY);
 }
 
-/* Each is held against the best, on the same requests. */
+/* Each is compared with the best, on the same requests. If the model does not predict the present policy
+ * well, no other policy is recommended. */
 static void find_advice(const struct bal_twin *twin, struct advice *advice) {
     *advice = (struct advice){.count = 0};
+    if (twin->parted)
+        return;
     const struct bal_twin_row *best = NULL;
     for (size_t i = 0; i < twin->rows; i++) {
         const struct bal_twin_row *row = &twin->row[i];
@@ -46,7 +50,7 @@ static void find_advice(const struct bal_twin *twin, struct advice *advice) {
         advice->candidate[advice->count++] = (struct bal_candidate){
             .policy = &row->policy,
             .servers = bal_servers_count(&twin->replay.model.servers),
-            .time = {row->time[BAL_TIME_MEAN], row == best ? 0 : bal_twin_above(row, best).half},
+            .time = {row->time[BAL_TIME_MEAN], row == best ? 0 : bal_twin_above(row, best).half_width},
             .messages = row->messages};
     }
     advice->taken = bal_recommend(advice->candidate, advice->count, advice->as_good);
@@ -68,8 +72,6 @@ static void print_block(const struct bal_twin_report *report, const struct advic
                           out);
     if (bal_times_are_doubtful(twin->recovery.times))
         fprintf(out, "# Service times are doubtful: %s.\n", bal_times_text(twin->recovery.times));
-    if (twin->parted)
-        fputs("# Prediction and measurement have parted: the model of the fleet is not right.\n", out);
     struct bal_servers servers = twin->replay.model.servers;
     servers.group[servers.groups - 1].count += twin->away; /* which come back */
     const struct bal_nginx_block block = {.policy = advice->candidate[advice->taken].policy,
@@ -126,7 +128,8 @@ static int decimals_for(double value, int digits) {
 }
 
 /* Two digits of the error, four of the value; an error that is smaller than that is none. */
-static void print_time(double value, struct bal_range range, double unit, char text[BAL_TIME_TEXT]) {
+static void print_time(double value, struct bal_confidence_range range, double unit,
+                       char text[BAL_TIME_TEXT]) {
     const double error = bal_twin_error(value, range) / unit;
     const int most = decimals_for(value / unit, 4), decimals = (int)fmin(decimals_for(error, 2), most);
     if (error >= pow(10, -most) / 2)
@@ -138,10 +141,10 @@ static void print_time(double value, struct bal_range range, double unit, char t
 /* No finer than four digits of what it is a difference of. */
 static void print_difference(struct bal_estimate difference, double of, double unit,
                              char text[BAL_TIME_TEXT]) {
-    const int decimals = (int)fmin(decimals_for(difference.half / unit, 2), decimals_for(of / unit, 4));
+    const int decimals = (int)fmin(decimals_for(difference.half_width / unit, 2), decimals_for(of / unit, 4));
     const double step = pow(10, -decimals), value = rint(difference.mean / unit / step) * step;
     snprintf(text, BAL_TIME_TEXT, "%+.*f ± %.*f", decimals, value == 0 ? 0 : value, decimals,
-             difference.half / unit);
+             difference.half_width / unit);
 }
 
 /* Those of the high class. */
@@ -290,13 +293,18 @@ void bal_twin_text(const struct bal_twin_report *report, FILE *out) {
     if (report->nginx && advice.taken < advice.count) {
         fputc('\n', out);
         print_block(report, &advice, out);
+    } else if (report->nginx && report->twin->parted) {
+        fputs(
+            "\n# Nothing is recommended: prediction and measurement have parted, and the model of the fleet "
+            "is not right.\n",
+            out);
     }
 }
 
 /* ---- JSON ---- */
 
 static void put_time(struct json *json, const char *prefix, const char *name, double value,
-                     struct bal_range range) {
+                     struct bal_confidence_range range) {
     char key[60];
     snprintf(key, sizeof key, "%s%s", prefix, name);
     bal_json_number(json, key, value);
@@ -305,7 +313,7 @@ static void put_time(struct json *json, const char *prefix, const char *name, do
 }
 
 static void put_times(struct json *json, const char *prefix, const double *time,
-                      const struct bal_range *log) {
+                      const struct bal_confidence_range *log) {
     put_time(json, prefix, "mean", time[BAL_TIME_MEAN], log[BAL_TIME_MEAN]);
     put_time(json, prefix, "p50", time[BAL_TIME_P50], log[BAL_TIME_P50]);
     put_time(json, prefix, "p99", time[BAL_TIME_P99], log[BAL_TIME_P99]);
@@ -329,9 +337,9 @@ static void put_now(struct json *json, const struct bal_twin *twin) {
         bal_json_number(json, "predicted_high_p99", row->high[1]);
         put_times(json, "predicted_", row->time, row->log);
         bal_json_number(json, "difference_mean", twin->apart[BAL_TIME_MEAN].mean);
-        bal_json_number(json, "difference_mean_error", twin->apart[BAL_TIME_MEAN].half);
+        bal_json_number(json, "difference_mean_error", twin->apart[BAL_TIME_MEAN].half_width);
         bal_json_number(json, "difference_p99", twin->apart[BAL_TIME_P99].mean);
-        bal_json_number(json, "difference_p99_error", twin->apart[BAL_TIME_P99].half);
+        bal_json_number(json, "difference_p99_error", twin->apart[BAL_TIME_P99].half_width);
     }
     bal_json_close(json, '}');
 }
@@ -349,7 +357,7 @@ static void put_row(struct json *json, const struct bal_twin *twin, const struct
     const bool now = twin->row[0].what == BAL_TWIN_NOW && twin->row[0].answered;
     const double of = now ? twin->row[0].time[BAL_TIME_MEAN] : NAN;
     bal_json_number(json, "than_now", above.mean / of);
-    bal_json_number(json, "than_now_error", above.half / of);
+    bal_json_number(json, "than_now_error", above.half_width / of);
     bal_json_number(json, "load", row->load);
     bal_json_bool(json, "grows", row->grows);
     bal_json_number(json, "age", (double)(twin->view.to - row->at) / nanoseconds);
@@ -367,8 +375,8 @@ static void put_moment(struct json *json, const char *key, int64_t time) {
 static void put_block(struct json *json, const struct bal_twin_report *report) {
     struct advice advice;
     find_advice(report->twin, &advice);
-    struct bal_gather block;
-    if (advice.taken == advice.count || !bal_gather_open(&block)) {
+    struct bal_strbuf block;
+    if (advice.taken == advice.count || !bal_strbuf_open(&block)) {
         bal_json_null(json, "recommended");
         bal_json_null(json, "upstream_block");
         return;
@@ -377,11 +385,11 @@ static void put_block(struct json *json, const struct bal_twin_report *report) {
     bal_policy_print(advice.candidate[advice.taken].policy, policy, sizeof policy);
     print_block(report, &advice, block.stream);
     bal_json_text(json, "recommended", policy);
-    if (bal_gather_close(&block))
+    if (bal_strbuf_close(&block))
         bal_json_text(json, "upstream_block", block.text);
     else
         bal_json_null(json, "upstream_block");
-    bal_gather_discard(&block);
+    bal_strbuf_discard(&block);
 }
 
 static void put_ready(struct json *json, const struct bal_twin_report *report) {

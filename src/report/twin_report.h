@@ -1,4 +1,4 @@
-/* What the twin of a fleet says, as text and JSON. */
+/* What the twin of a fleet predicts, as text and JSON. */
 #ifndef REPORT_TWIN_REPORT_H
 #define REPORT_TWIN_REPORT_H
 
@@ -8,8 +8,8 @@
 struct bal_twin_report {
     const struct bal_twin *twin;
     const char *source;                  /* where the requests come from: a file, a URL */
-    const char *command;                 /* as it was typed; NULL: not told */
-    const struct bal_log_servers *names; /* of servers; NULL: none is known */
+    const char *command;                 /* as it was typed; NULL: not printed */
+    const struct bal_log_servers *names; /* of servers; NULL: unknown */
     const char *high, *high_by;          /* as in struct bal_nginx_block */
     const char *class, *upstream;        /* likewise */
     double time;                         /* seconds since 1970 */
@@ -18,7 +18,7 @@ struct bal_twin_report {
     uint64_t lost;                       /* requests that were not read in time */
     uint64_t renewed;                    /* how often the file was cut or replaced */
     const char *trouble;                 /* why nothing can be read at present; NULL: it can */
-    double used;                         /* share of a core since the beginning; NaN: not told */
+    double used;                         /* share of a core since the beginning; NaN: not printed */
     bool nginx;                          /* the text has the upstream block too */
 };
 

@@ -1,4 +1,4 @@
-/* What `ballast_status` of a running nginx says, as text: `ballast watch`. */
+/* The contents of `ballast_status` of a running nginx, as text: `ballast watch`. */
 #ifndef REPORT_WATCH_H
 #define REPORT_WATCH_H
 
@@ -27,7 +27,7 @@ struct watch_fleet {
     char *name, *policy; /* policy NULL: a station */
     bool backup;
     double arrived, failed, held, messages, joules;
-    bool metered; /* joules are told */
+    bool metered; /* energy in joules is reported */
     unsigned classes;
     struct watch_times times[WATCH_CLASSES];
     size_t servers;
@@ -56,8 +56,8 @@ struct watch_view {
     unsigned columns;
 };
 
-/* What is so now, and since `before` (NULL: nothing is known of it). Lines may be longer than the view is
- * wide only where names are. */
+/* The present state, and what changed since `before` (NULL: no earlier state is known). Only names can make
+ * lines longer than the width of the view. */
 void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_view *view,
                      FILE *out);
 

@@ -1,3 +1,4 @@
+/* Parses the JSON of `ballast_status` for `ballast watch`. */
 #include "report/watch.h"
 
 #include "format/document.h"
@@ -7,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const bal_watch_states[WATCH_STATES] = {"idle",     "on",          "busy",   "set-up", "off",
-                                                    "draining", "quarantined", "closed", "silent", "down"};
+const char *const bal_watch_states[WATCH_STATES] = {"idle",     "on",      "busy",   "set-up", "off",
+                                                    "draining", "ejected", "closed", "silent", "down"};
 
 #define NUMBER_MOST 1e18
 enum { FLEET_STEPS = 500 }; /* what a fleet takes, in servers */
@@ -20,7 +21,7 @@ struct reader {
     enum bal_code code; /* the first failure */
 };
 
-static enum bal_code fail(struct reader *r, int node, const char *field, const char *what) {
+static enum bal_code fail_field(struct reader *r, int node, const char *field, const char *what) {
     if (!r->code)
         r->code = bal_document_fail(r->document, r->err, node, field, BAL_E_FORMAT, "%s", what);
     return r->code;
@@ -32,22 +33,22 @@ static double to_number(struct reader *r, int node, const char *field) {
     char *end;
     const double number = strtod(text, &end);
     if (end == text || *end || !(number >= 0 && number <= NUMBER_MOST)) {
-        fail(r, node, field, "a number that is not negative should be here");
+        fail_field(r, node, field, "a number that is not negative should be here");
         return 0;
     }
     return number;
 }
 
-static double number(struct reader *r, int map, const char *field) {
+static double read_number(struct reader *r, int map, const char *field) {
     return to_number(r, bal_node_get(r->document, map, field), field);
 }
 
-static char *word(struct reader *r, int map, const char *field) {
+static char *read_word(struct reader *r, int map, const char *field) {
     const int node = bal_node_get(r->document, map, field);
     const bool text = node && bal_node_kind(r->document, node) == BAL_NODE_TEXT;
     char *copy = strdup(text ? bal_node_text(r->document, node) : "");
     if (!text)
-        fail(r, map, field, "a text should be here");
+        fail_field(r, map, field, "a text should be here");
     else if (!copy && !r->code)
         r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");
     return copy;
@@ -60,11 +61,11 @@ static bool is_true(struct reader *r, int map, const char *field) {
 }
 
 /* Members of a list; 0 with a failure when it is none. */
-static size_t list(struct reader *r, int map, const char *field, int *node) {
+static size_t read_list(struct reader *r, int map, const char *field, int *node) {
     *node = bal_node_get(r->document, map, field);
     if (*node && bal_node_kind(r->document, *node) == BAL_NODE_LIST)
         return bal_node_count(r->document, *node);
-    fail(r, map, field, "a list should be here");
+    fail_field(r, map, field, "a list should be here");
     return 0;
 }
 
@@ -84,7 +85,7 @@ static double sum_of(struct reader *r, int node) {
 /* ---- parts ---- */
 
 static unsigned read_state(struct reader *r, int map) {
-    char *state = word(r, map, "state");
+    char *state = read_word(r, map, "state");
     unsigned i = 0;
     while (state && i < WATCH_STATES - 1 && strcmp(state, bal_watch_states[i]) != 0)
         i++;
@@ -94,14 +95,14 @@ static unsigned read_state(struct reader *r, int map) {
 
 static void read_times(struct reader *r, int fleet, struct watch_fleet *f) {
     int classes, buckets;
-    const size_t count = list(r, fleet, "response", &classes);
+    const size_t count = read_list(r, fleet, "response", &classes);
     f->classes = (unsigned)(count < WATCH_CLASSES ? count : WATCH_CLASSES);
     for (unsigned rank = 0; rank < f->classes; rank++) {
-        const size_t filled = list(r, bal_node_item(r->document, classes, rank), "buckets", &buckets);
+        const size_t filled = read_list(r, bal_node_item(r->document, classes, rank), "buckets", &buckets);
         for (size_t i = 0; i < filled && !r->code; i++) {
             const int pair = bal_node_item(r->document, buckets, i);
             if (bal_node_kind(r->document, pair) != BAL_NODE_LIST || bal_node_count(r->document, pair) != 2) {
-                fail(r, pair, "buckets", "a number and a count should be here");
+                fail_field(r, pair, "buckets", "a number and a count should be here");
                 return;
             }
             const double at = to_number(r, bal_node_item(r->document, pair, 0), "buckets");
@@ -113,19 +114,19 @@ static void read_times(struct reader *r, int fleet, struct watch_fleet *f) {
 }
 
 static void read_server(struct reader *r, int node, struct watch_server *s) {
-    s->name = word(r, node, "name");
+    s->name = read_word(r, node, "name");
     s->state = read_state(r, node);
-    s->in_service = number(r, node, "in_service");
-    s->queue = number(r, node, "queue");
-    s->in_flight = number(r, node, "in_flight");
-    s->answered = number(r, node, "answered");
-    s->failed = number(r, node, "failed");
-    s->seconds = number(r, node, "response_seconds");
+    s->in_service = read_number(r, node, "in_service");
+    s->queue = read_number(r, node, "queue");
+    s->in_flight = read_number(r, node, "in_flight");
+    s->answered = read_number(r, node, "answered");
+    s->failed = read_number(r, node, "failed");
+    s->seconds = read_number(r, node, "response_seconds");
 }
 
-/* Not more than any honest status has: an alias may stand for many. */
+/* Not more than any real status has: with aliases a short text can expand to many. */
 static bool make_servers(struct reader *r, struct watch_fleet *f, size_t count) {
-    r->code = r->code ? r->code : bal_document_spend(r->document, 10 * count, r->err);
+    r->code = r->code ? r->code : bal_document_count_steps(r->document, 10 * count, r->err);
     if (r->code)
         return false;
     f->server = calloc(count ? count : 1, sizeof *f->server);
@@ -138,23 +139,23 @@ static bool make_servers(struct reader *r, struct watch_fleet *f, size_t count) 
 static void read_both(struct reader *r, int node, struct watch_fleet *f) {
     const int counts = bal_node_get(r->document, node, "counts");
     const int messages = bal_node_get(r->document, node, "messages");
-    f->name = word(r, node, "upstream");
-    f->arrived = number(r, counts, "arrived");
-    f->failed = number(r, counts, "failed");
+    f->name = read_word(r, node, "upstream");
+    f->arrived = read_number(r, counts, "arrived");
+    f->failed = read_number(r, counts, "failed");
     f->messages = sum_of(r, bal_node_get(r->document, messages, "said")) +
                   sum_of(r, bal_node_get(r->document, messages, "heard"));
     f->metered = bal_node_get(r->document, node, "joules");
-    f->joules = f->metered ? number(r, node, "joules") : 0;
+    f->joules = f->metered ? read_number(r, node, "joules") : 0;
     read_times(r, node, f);
 }
 
 static void read_dispatcher(struct reader *r, int node, struct watch_fleet *f) {
     int servers;
     read_both(r, node, f);
-    f->policy = word(r, node, "policy");
+    f->policy = read_word(r, node, "policy");
     f->backup = is_true(r, node, "backup");
     f->held = sum_of(r, bal_node_get(r->document, node, "held"));
-    const size_t count = list(r, node, "servers", &servers);
+    const size_t count = read_list(r, node, "servers", &servers);
     if (!make_servers(r, f, count))
         return;
     for (size_t i = 0; i < count && !r->code; i++)
@@ -165,16 +166,16 @@ static void read_dispatcher(struct reader *r, int node, struct watch_fleet *f) {
 static void read_station(struct reader *r, int node, struct watch_fleet *f) {
     const int counts = bal_node_get(r->document, node, "counts");
     read_both(r, node, f);
-    f->held = number(r, node, "waiting");
+    f->held = read_number(r, node, "waiting");
     if (!make_servers(r, f, 1))
         return;
-    f->server->name = word(r, node, "upstream");
+    f->server->name = read_word(r, node, "upstream");
     f->server->state = read_state(r, node);
-    f->server->in_service = number(r, node, "running");
+    f->server->in_service = read_number(r, node, "running");
     f->server->queue = f->held;
     f->server->in_flight = f->server->in_service + f->held;
-    f->server->answered = number(r, counts, "answered");
-    f->server->failed = number(r, counts, "failed");
+    f->server->answered = read_number(r, counts, "answered");
+    f->server->failed = read_number(r, counts, "failed");
 }
 
 /* ---- all ---- */
@@ -182,18 +183,19 @@ static void read_station(struct reader *r, int node, struct watch_fleet *f) {
 static void read_all(struct reader *r, struct watch *watch) {
     const int root = bal_document_root(r->document);
     int bounds, dispatchers, stations;
-    if (bal_node_kind(r->document, root) != BAL_NODE_MAP || number(r, root, "schema") != 1) {
-        fail(r, root, "schema",
-             "this is not what ballast_status says, or another version of it: 1 is understood");
+    if (bal_node_kind(r->document, root) != BAL_NODE_MAP || read_number(r, root, "schema") != 1) {
+        fail_field(r, root, "schema",
+                   "this is not what ballast_status says, or another version of it: 1 is understood");
         return;
     }
-    watch->time = number(r, root, "time");
-    const size_t count = list(r, root, "bounds", &bounds);
+    watch->time = read_number(r, root, "time");
+    const size_t count = read_list(r, root, "bounds", &bounds);
     for (; watch->bounds < count && watch->bounds < WATCH_BUCKETS - 1; watch->bounds++)
         watch->bound[watch->bounds] =
             to_number(r, bal_node_item(r->document, bounds, watch->bounds), "bounds");
-    const size_t n = list(r, root, "dispatchers", &dispatchers), m = list(r, root, "stations", &stations);
-    r->code = r->code ? r->code : bal_document_spend(r->document, FLEET_STEPS * (n + m), r->err);
+    const size_t n = read_list(r, root, "dispatchers", &dispatchers),
+                 m = read_list(r, root, "stations", &stations);
+    r->code = r->code ? r->code : bal_document_count_steps(r->document, FLEET_STEPS * (n + m), r->err);
     if (r->code)
         return;
     watch->fleet = calloc(n + m + 1, sizeof *watch->fleet);

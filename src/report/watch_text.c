@@ -1,6 +1,7 @@
+/* Prints the state of a running nginx for `ballast watch`. */
 #include "report/watch.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "format/table.h"
 #include "format/text.h"
 #include "format/time_text.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may be written of one state: a colour of terminals, and a letter where a bar says nothing. */
+/* How a state is printed: a terminal colour, and a letter where a bar would show nothing. */
 static const struct {
     const char *colour, *sign;
 } looks[WATCH_STATES] = {
@@ -19,7 +20,7 @@ static const struct {
 
 /* ---- between two looks ---- */
 
-static const struct watch_fleet *same(const struct watch *watch, const struct watch_fleet *fleet) {
+static const struct watch_fleet *find_same_fleet(const struct watch *watch, const struct watch_fleet *fleet) {
     for (size_t i = 0; watch && i < watch->fleets; i++) {
         const struct watch_fleet *f = &watch->fleet[i];
         if (strcmp(f->name, fleet->name) == 0 && f->backup == fleet->backup && !f->policy == !fleet->policy &&
@@ -30,8 +31,8 @@ static const struct watch_fleet *same(const struct watch *watch, const struct wa
 }
 
 /* A quantile of the times between the two; NaN: there were none. Linear inside of a bucket. */
-static double quantile(const struct watch *watch, const struct watch_times *before,
-                       const struct watch_times *now, double q) {
+static double interval_quantile(const struct watch *watch, const struct watch_times *before,
+                                const struct watch_times *now, double q) {
     double all = 0;
     for (unsigned i = 0; i < WATCH_BUCKETS; i++)
         all += now->count[i] - (before ? before->count[i] : 0);
@@ -51,7 +52,7 @@ static double quantile(const struct watch *watch, const struct watch_times *befo
 
 static void print_head(const struct watch *before, const struct watch *now, const struct watch_fleet *f,
                        FILE *out) {
-    const struct watch_fleet *old = same(before, f);
+    const struct watch_fleet *old = find_same_fleet(before, f);
     const double seconds = old ? now->time - before->time : 0, requests = old ? f->arrived - old->arrived : 0;
     unsigned counts[WATCH_STATES] = {0};
     for (size_t i = 0; i < f->servers; i++)
@@ -79,15 +80,15 @@ static void print_head(const struct watch *before, const struct watch *now, cons
 
 static void print_times(const struct watch *before, const struct watch *now, const struct watch_fleet *f,
                         FILE *out) {
-    const struct watch_fleet *old = same(before, f);
+    const struct watch_fleet *old = find_same_fleet(before, f);
     for (unsigned rank = 0; rank < f->classes; rank++) {
         const struct watch_times *past = old && rank < old->classes ? &old->times[rank] : NULL;
-        const double half = quantile(now, past, &f->times[rank], 0.5);
+        const double half = interval_quantile(now, past, &f->times[rank], 0.5);
         char p50[BAL_TIME_TEXT], p99[BAL_TIME_TEXT];
         if (isnan(half))
             continue;
         bal_time_length(half, p50);
-        bal_time_length(quantile(now, past, &f->times[rank], 0.99), p99);
+        bal_time_length(interval_quantile(now, past, &f->times[rank], 0.99), p99);
         if (f->classes > 1)
             fprintf(out, "  class %u: p50 %s, p99 %s\n", rank, p50, p99);
         else
@@ -131,7 +132,7 @@ static void print_servers(const struct watch_fleet *f, FILE *out) {
     const struct watch_server **order = calloc(f->servers + 1, sizeof *order);
     struct table table;
     if (!order) {
-        bal_stream_lose(out);
+        bal_stream_mark_incomplete(out);
         return;
     }
     for (size_t i = 0; i < f->servers; i++)

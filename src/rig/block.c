@@ -1,3 +1,4 @@
+/* Runs one block of requests against a fleet of real processes and collects the results. */
 #include "rig/block.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 /* ---- what comes in ---- */
 
-static bool grow(void **at, size_t *room, size_t wanted, size_t size) {
+static bool grow_array(void **at, size_t *room, size_t wanted, size_t size) {
     if (wanted <= *room)
         return true;
     const size_t larger = wanted < 1024 ? 1024 : 2 * wanted;
@@ -21,11 +22,11 @@ static bool grow(void **at, size_t *room, size_t wanted, size_t size) {
     return true;
 }
 
-void bal_block_note(struct rig_block *block, double value, const char *name, ...) {
+void bal_block_record(struct rig_block *block, double value, const char *name, ...) {
     void *facts = block->fact;
     if (isnan(value))
         return;
-    if (!grow(&facts, &block->fact_room, block->facts + 1, sizeof *block->fact)) {
+    if (!grow_array(&facts, &block->fact_room, block->facts + 1, sizeof *block->fact)) {
         block->no_memory = true;
         return;
     }
@@ -38,20 +39,22 @@ void bal_block_note(struct rig_block *block, double value, const char *name, ...
     fact->value = value;
 }
 
-static void on_fate(void *context, const struct bal_load_fate *fate) {
+static void on_complete(void *context, const struct bal_load_outcome *outcome) {
     struct rig_block *block = context;
-    void *fates = block->fate;
-    if (!grow(&fates, &block->room, fate->number + 1, sizeof *block->fate)) {
+    void *outcomes = block->outcome;
+    if (!grow_array(&outcomes, &block->room, outcome->number + 1, sizeof *block->outcome)) {
         block->no_memory = true;
         return;
     }
-    block->fate = fates;
-    block->fates = fate->number + 1 > block->fates ? fate->number + 1 : block->fates;
-    block->fate[fate->number] = (struct rig_fate){.time = fate->time,
-                                                  .ended = fate->ended,
-                                                  .class_ = fate->class_,
-                                                  .resent = fate->resent,
-                                                  .good = fate->status >= 100 && fate->status < 400};
+    block->outcome = outcomes;
+    block->outcomes = outcome->number + 1 > block->outcomes ? outcome->number + 1 : block->outcomes;
+    block->outcome[outcome->number] =
+        (struct rig_request_outcome){.time = outcome->time,
+                                     .ended = outcome->ended,
+                                     .class_ = outcome->class_,
+                                     .front = outcome->target,
+                                     .resent = outcome->resent,
+                                     .good = outcome->status >= 100 && outcome->status < 400};
 }
 
 /* A line of the servers' log: TAG-NUMBER SERVER ARRIVED BEGUN ENDED STATUS. */
@@ -65,10 +68,12 @@ static void read_line(struct rig_block *block, char *line, unsigned first_server
     strtod(at, &at);
     const double ended = strtod(at, &at);
     const long status = strtol(at, &at, 10);
-    if (status >= 100 && status < 500 && number < block->fates)
-        block->fate[number].served++;
-    block->visit[block->visits++] = (struct rig_visit){
-        .from = arrived - block->start, .to = ended - block->start, .server = first_server + server};
+    if (status >= 100 && status < 500 && number < block->outcomes)
+        block->outcome[number].served++;
+    block->visit[block->visits++] = (struct rig_visit){.from = arrived - block->start,
+                                                       .to = ended - block->start,
+                                                       .server = first_server + server,
+                                                       .number = number};
 }
 
 /* Returns how many lines there were. */
@@ -89,12 +94,13 @@ static size_t read_log(struct rig_block *block, char *text, unsigned first_serve
 }
 
 /* In pieces: the log of an hour is longer than any answer may be. */
-static bool ask_log(struct rig_block *block, uint16_t port, unsigned first_server, struct bal_error *err) {
+static bool ask_log(struct rig_block *block, unsigned control, unsigned first_server, struct bal_error *err) {
+    const struct rig *rig = block->rig;
     enum { PIECE = 100000 };
     for (size_t from = 0, lines = PIECE; lines == PIECE && !block->no_memory; from += lines) {
         char path[80];
         snprintf(path, sizeof path, "/log?from=%zu&most=%d", from, PIECE);
-        char *log = bal_rig_get(port, path, err);
+        char *log = bal_rig_get(rig, bal_rig_control_host(rig, control), rig->control[control], path, err);
         if (!log)
             return false;
         lines = read_log(block, log, first_server);
@@ -103,23 +109,25 @@ static bool ask_log(struct rig_block *block, uint16_t port, unsigned first_serve
     return true;
 }
 
-static bool ask_stats(struct rig_block *block, uint16_t port, struct bal_error *err) {
+static bool ask_stats(struct rig_block *block, unsigned control, struct bal_error *err) {
+    const struct rig *rig = block->rig;
     static const char name[] = "\"overslept\": ";
-    char *stats = bal_rig_get(port, "/stats", err);
+    char *stats = bal_rig_get(rig, bal_rig_control_host(rig, control), rig->control[control], "/stats", err);
     const char *at = stats ? strstr(stats, name) : NULL;
     if (at)
-        block->overslept += strtod(at + strlen(name), NULL) / block->rig->controls;
+        block->overslept += strtod(at + strlen(name), NULL) / rig->controls;
     free(stats);
     return at;
 }
 
-/* What the servers have seen. With keepers there is one log for each, and one that rests is not there. */
+/* What the servers have seen. With keepers there is one log for each server; a server that is stopped has
+ * none. */
 static enum bal_code ask_servers(struct rig_block *block, struct bal_error *err) {
     const struct rig *rig = block->rig;
     for (unsigned i = 0; i < rig->controls; i++) {
         struct bal_error inner = {0};
-        const bool told =
-            ask_log(block, rig->control[i], i, &inner) && ask_stats(block, rig->control[i], &inner);
+        const unsigned first = rig->controls == rig->groups ? bal_rig_group_first(rig, i) : i;
+        const bool told = ask_log(block, i, first, &inner) && ask_stats(block, i, &inner);
         if (!told && !rig->live->keepers)
             return bal_fail(err, BAL_E_IO, "the servers do not tell what they have seen: %s", inner.text);
     }
@@ -136,20 +144,20 @@ static double sum_of(const char *text, const char *name) {
     return sum;
 }
 
-/* How often stations have offered a slot to a dispatcher, and how often that rode on a response. */
+/* How often stations have offered a slot to a dispatcher, and how often that was with a response. */
 static void ask_stations(struct rig_block *block) {
     const struct rig *rig = block->rig;
-    const unsigned each = rig->live->apart ? 1 : rig->servers;
     double offers = 0, rode = 0;
     for (unsigned i = 0; i < bal_rig_stations(rig); i++) {
-        char *text = bal_rig_get(bal_rig_station_port(rig, i * each), "/ballast", NULL);
+        char *text = bal_rig_get(rig, bal_rig_station_host(rig, i),
+                                 bal_rig_station_port(rig, bal_rig_station_first(rig, i)), "/ballast", NULL);
         offers += text ? sum_of(text, "\"offers\":") : 0;
         rode += text ? sum_of(text, "\"rode\":") : 0;
         free(text);
     }
     if (rig->stations) {
-        bal_block_note(block, offers, "offers");
-        bal_block_note(block, rode, "rode");
+        bal_block_record(block, offers, "offers");
+        bal_block_record(block, rode, "rode");
     }
 }
 
@@ -201,12 +209,13 @@ static enum bal_code send_all(struct rig_block *block, uint64_t replication, con
                             .stop = stop,
                             .progress = on_progress,
                             .progress_context = hooks,
-                            .fate = on_fate,
+                            .outcome = on_complete,
                             .event = on_event,
                             .context = block};
-    char url[RIG_DISPATCHERS][40];
+    char url[RIG_DISPATCHERS][RIG_ADDRESS + 20], address[RIG_ADDRESS];
     for (unsigned i = 0; i < rig->dispatchers; i++) {
-        snprintf(url[i], sizeof url[i], "http://127.0.0.1:%u/", bal_rig_front_port(rig, i));
+        bal_rig_address(rig, bal_rig_front_host(rig, i), address);
+        snprintf(url[i], sizeof url[i], "http://%s:%u/", address, bal_rig_front_port(rig, i));
         load.url[i] = url[i];
     }
     set_classes(&load, model);
@@ -222,14 +231,14 @@ static void put_times(const struct rig_block *block, double from, double to, int
     double sum = 0;
     uint64_t count = 0;
     memset(histogram, 0, sizeof *histogram);
-    for (size_t i = 0; i < block->fates; i++) {
-        const struct rig_fate *fate = &block->fate[i];
-        if (!fate->good || fate->ended <= from || fate->ended > to ||
-            (class_ >= 0 && fate->class_ != (unsigned)class_))
+    for (size_t i = 0; i < block->outcomes; i++) {
+        const struct rig_request_outcome *outcome = &block->outcome[i];
+        if (!outcome->good || outcome->ended <= from || outcome->ended > to ||
+            (class_ >= 0 && outcome->class_ != (unsigned)class_))
             continue;
-        sum += fate->ended - fate->time;
+        sum += outcome->ended - outcome->time;
         count++;
-        bal_histogram_add(histogram, (fate->ended - fate->time) / unit);
+        bal_histogram_add(histogram, (outcome->ended - outcome->time) / unit);
     }
     static const double parts[] = {0.5, 0.9, 0.99, 0.999};
     metric[0] = count ? sum / (double)count : NAN;
@@ -240,8 +249,8 @@ static void put_times(const struct rig_block *block, double from, double to, int
 /* Requests under way between two times, on average. */
 static double mean_queue(const struct rig_block *block, double from, double to) {
     double sum = 0;
-    for (size_t i = 0; i < block->fates; i++)
-        sum += fmax(0, fmin(block->fate[i].ended, to) - fmax(block->fate[i].time, from));
+    for (size_t i = 0; i < block->outcomes; i++)
+        sum += fmax(0, fmin(block->outcome[i].ended, to) - fmax(block->outcome[i].time, from));
     return sum / (to - from);
 }
 
@@ -280,29 +289,29 @@ static double late_of(const struct bal_load_result *load) {
     return load->late.count ? load->late.sum / (double)load->late.count : 0;
 }
 
-static void note_all(struct rig_block *block, struct bal_trial *trial) {
+static void record_facts(struct rig_block *block, struct bal_trial *trial) {
     const struct rig *rig = block->rig;
     const struct bal_load_result *load = block->load;
     double lost = 0, doubled = 0;
-    for (size_t i = 0; i < block->fates; i++) {
-        lost += !block->fate[i].good;
-        doubled += block->fate[i].served > 1;
+    for (size_t i = 0; i < block->outcomes; i++) {
+        lost += !block->outcome[i].good;
+        doubled += block->outcome[i].served > 1;
     }
     const unsigned slots = rig->c.model.slots ? rig->c.model.slots : 1;
-    const unsigned most = bal_most_present(block, 0, INFINITY);
+    const unsigned most = bal_max_concurrent(block, 0, INFINITY);
     trial->metric[BAL_FAILED] = load->due ? lost / (double)load->due : 0;
-    bal_block_note(block, (double)load->due, "requests");
-    bal_block_note(block, lost, "lost");
-    bal_block_note(block, doubled, "doubled");
-    bal_block_note(block, (double)load->resent, "resent");
-    bal_block_note(block, (double)load->strange, "strange");
-    bal_block_note(block, late_of(load), "late.mean");
-    bal_block_note(block, bal_histogram_quantile(&load->late.histogram, 0.99), "late.p99");
-    bal_block_note(block, block->overslept, "overslept");
+    bal_block_record(block, (double)load->due, "requests");
+    bal_block_record(block, lost, "lost");
+    bal_block_record(block, doubled, "doubled");
+    bal_block_record(block, (double)load->resent, "resent");
+    bal_block_record(block, (double)load->strange, "strange");
+    bal_block_record(block, late_of(load), "late.mean");
+    bal_block_record(block, bal_histogram_quantile(&load->late.histogram, 0.99), "late.p99");
+    bal_block_record(block, block->overslept, "overslept");
     if (rig->stations)
-        bal_block_note(block, most > slots ? most - slots : 0, "exceeded");
-    bal_recovery_note(block);
-    bal_memory_note(block);
+        bal_block_record(block, most > slots ? most - slots : 0, "exceeded");
+    bal_recovery_record(block);
+    bal_memory_record(block);
 }
 
 enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
@@ -310,7 +319,7 @@ enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t r
                             void *context, struct bal_trial *trial, struct bal_error *err) {
     *block = (struct rig_block){.rig = rig, .load = calloc(1, sizeof *block->load)};
     struct hooks hooks = {.block = block, .progress = progress, .context = context};
-    if (!block->load)
+    if (!block->load || !bal_fault_plan(block))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
     enum bal_code code = send_all(block, replication, stop, &hooks, err);
     if (!code && block->load->stopped)
@@ -324,7 +333,7 @@ enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t r
     if (!code)
         code = fill_trial(block, trial, err);
     if (!code) {
-        note_all(block, trial);
+        record_facts(block, trial);
         ask_stations(block);
     }
     if (!code && block->no_memory)
@@ -344,8 +353,9 @@ void bal_block_fini(struct rig_block *block) {
     if (block->load)
         bal_load_result_fini(block->load);
     free(block->load);
-    free(block->fate);
+    free(block->outcome);
     free(block->visit);
     free(block->memory);
+    free(block->event);
     free(block->fact);
 }

@@ -1,5 +1,5 @@
-/* A block: requests to a fleet of real processes by one replication of the lab's arrivals, and what became of
- * them. */
+/* A block: the requests of one replication of the lab's arrivals, sent to a fleet of real processes, and
+ * their outcomes. */
 #ifndef RIG_BLOCK_H
 #define RIG_BLOCK_H
 
@@ -7,10 +7,11 @@
 #include "ballast/store.h"
 #include "rig/rig.h"
 
-struct rig_fate {
+struct rig_request_outcome {
     double time, ended; /* seconds from the start */
     unsigned class_;
-    unsigned served; /* how often servers have answered it well */
+    unsigned front;  /* the dispatcher that it was sent to */
+    unsigned served; /* how many good answers servers have sent */
     bool good, resent;
 };
 
@@ -18,18 +19,27 @@ struct rig_fate {
 struct rig_visit {
     double from, to;
     unsigned server;
+    size_t number; /* of the request; SIZE_MAX: none of ours */
 };
 
-/* What a process held when it was looked at first and last, in bytes. */
+/* The memory of a process at the first and at the last measurement, in bytes. */
 struct rig_memory {
     char name[32];
     double first, last;
 };
 
+/* The beginning or the end of a fault. */
+struct rig_event {
+    double time;
+    struct bal_fault fault;
+    bool begins;
+    size_t order; /* order among events at the same time */
+};
+
 struct rig_block {
     struct rig *rig;
-    struct rig_fate *fate; /* by number */
-    size_t fates, room;
+    struct rig_request_outcome *outcome; /* by number */
+    size_t outcomes, room;
     struct rig_visit *visit;
     size_t visits;
     bool no_memory;
@@ -37,7 +47,8 @@ struct rig_block {
     double overslept;
     struct bal_load_result *load;
     /* faults */
-    size_t next; /* of the list of what is to happen */
+    struct rig_event *event; /* what is to happen, by time */
+    size_t events, next;
     struct bal_error fault;
     /* memory */
     struct rig_memory *memory;
@@ -48,31 +59,34 @@ struct rig_block {
     size_t facts, fact_room;
 };
 
-/* Runs it. the histograms of response and waiting times must be set. BAL_E_STOPPED where it was told to stop.
+/* Runs it. the histograms of response and waiting times must be set. BAL_E_STOPPED if it was asked to stop.
  */
 enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t replication,
                             const volatile int *stop, void (*progress)(void *context, double part),
                             void *context, struct bal_trial *trial, struct bal_error *err);
 void bal_block_fini(struct rig_block *block);
 
-/* Was the machine so busy that the block says little, and is it short enough to be measured again? By how
- * late generator and servers were, whatever the answers. Not with `urgent: no`, which is to measure what
- * disturbs. */
+/* Was the machine so busy that the block is not reliable, and is the block short enough to be measured again?
+ * Decided by how late generator and servers were, not by the answers. Never with `urgent: no`, which is meant
+ * to measure such disturbances. */
 bool bal_block_is_disturbed(const struct rig_block *block);
 
-__attribute__((format(printf, 3, 4))) void bal_block_note(struct rig_block *block, double value,
-                                                          const char *name, ...);
+__attribute__((format(printf, 3, 4))) void bal_block_record(struct rig_block *block, double value,
+                                                            const char *name, ...);
 
-/* What is to happen now; returns when the next thing is. */
+/* Makes the list of events. False without memory. */
+bool bal_fault_plan(struct rig_block *block);
+/* Carries out the events that are due; returns the time of the next one. */
 double bal_fault_step(struct rig_block *block, double now);
-/* Notes, for each fault, what was lost and doubled, by how much slots were exceeded, and for how long. */
-void bal_recovery_note(struct rig_block *block);
-/* The most visits at a time of any server between two times. */
-unsigned bal_most_present(const struct rig_block *block, double from, double to);
+/* Records, for each fault, how many requests were lost and doubled, and by how much and for how long slots
+ * were exceeded. */
+void bal_recovery_record(struct rig_block *block);
+/* The largest number of concurrent visits at any server between two times. */
+unsigned bal_max_concurrent(const struct rig_block *block, double from, double to);
 
-/* Looks at the memory of each process at a tenth of a block that is long enough, and at its end; returns when
- * it is to look again. Then notes by how much it grew. */
+/* Measures the memory of each process after a tenth of a block that is long enough, and at its end; returns
+ * the time of the next measurement. The other function records by how much it grew. */
 double bal_memory_step(struct rig_block *block, double now);
-void bal_memory_note(struct rig_block *block);
+void bal_memory_record(struct rig_block *block);
 
 #endif

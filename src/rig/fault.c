@@ -1,4 +1,4 @@
-/* What happens to a fleet on purpose, at its time. */
+/* Injects the faults of an experiment into a fleet, each at its time. */
 #include "rig/block.h"
 
 #include <fcntl.h>
@@ -8,83 +8,190 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ---- servers ---- */
+
 static enum bal_code set_mode(struct rig *rig, const struct bal_fault *fault, const char *mode,
                               struct bal_error *err) {
     char path[100];
-    const unsigned process = rig->controls > 1 ? fault->of : 0, server = rig->controls > 1 ? 0 : fault->of;
-    snprintf(path, sizeof path, "/set?server=%u&mode=%s&status=500&after=1&factor=%g", server, mode,
+    unsigned number;
+    const unsigned process = bal_rig_control_of(rig, fault->of, &number);
+    snprintf(path, sizeof path, "/set?server=%u&mode=%s&status=500&after=1&factor=%g", number, mode,
              fault->factor);
-    char *answer = bal_rig_get(rig->control[process], path, NULL);
+    char *answer = bal_rig_get(rig, bal_rig_control_host(rig, process), rig->control[process], path, NULL);
     free(answer);
     return answer || rig->live->keepers ? BAL_OK
                                         : bal_fail(err, BAL_E_IO, "server %u cannot be told", fault->of);
 }
 
+static const char *mode_of(enum bal_fault_kind kind) {
+    return kind == BAL_FAULT_FAIL   ? "fail"
+           : kind == BAL_FAULT_HANG ? "hang"
+           : kind == BAL_FAULT_SLOW ? "slow"
+                                    : "refuse";
+}
+
+/* ---- processes ---- */
+
 /* Which the library that loses datagrams looks at. */
 static void set_loss(const struct rig *rig, char on) {
     char path[RIG_PATH + 10];
-    snprintf(path, sizeof path, "%s/loss", rig->place);
+    snprintf(path, sizeof path, "%s/loss", rig->workdir);
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd >= 0 && pwrite(fd, &on, 1, 0) == 1)
         close(fd);
 }
 
-static void reload(const struct rig *rig, unsigned i) {
-    if (rig->front[i].pid > 0)
-        kill(rig->front[i].pid, rig->entry->proxy == BAL_PROXY_HAPROXY ? SIGUSR2 : SIGHUP);
+static void reload_front(const struct rig *rig, unsigned i) {
+    bal_process_signal(&rig->front[i], rig->entry->proxy == BAL_PROXY_HAPROXY ? SIGUSR2 : SIGHUP);
 }
 
-static void kill_worker(const struct rig *rig, unsigned i) {
+/* Of the newest worker; 0: there is none. */
+static pid_t signal_worker(const struct rig *rig, unsigned i, int signal_number) {
     const pid_t worker = bal_process_child(&rig->front[i]);
     if (worker > 0)
-        kill(worker, SIGKILL);
+        kill(worker, signal_number);
+    return worker;
 }
 
-static enum bal_code begin(struct rig *rig, const struct bal_fault *fault, struct bal_error *err) {
+static void continue_worker(struct rig *rig, unsigned i) {
+    if (rig->stopped[i] > 0)
+        kill(rig->stopped[i], SIGCONT);
+    rig->stopped[i] = 0;
+}
+
+/* HAProxy ends when its worker does; a supervisor would start it again. */
+static enum bal_code start_front_again(struct rig *rig, unsigned i, struct bal_error *err) {
+    return bal_process_has_ended(&rig->front[i]) ? bal_rig_start_front(rig, i, err) : BAL_OK;
+}
+
+static enum bal_code start_station_again(struct rig *rig, unsigned i, struct bal_error *err) {
+    return rig->stations && bal_process_has_ended(&rig->station[i]) ? bal_rig_start_station(rig, i, err)
+                                                                    : BAL_OK;
+}
+
+static enum bal_code start_keeper_again(struct rig *rig, unsigned server, struct bal_error *err) {
+    const unsigned group = bal_rig_group_of(rig, server);
+    return rig->keeper[group].pid <= 0 && rig->stations ? bal_rig_start_keeper(rig, group, err) : BAL_OK;
+}
+
+/* As a virtual address goes to another host: the dispatcher ends here and starts there. */
+static enum bal_code move_front(struct rig *rig, unsigned i, unsigned host, struct bal_error *err) {
+    bal_process_end(&rig->front[i]);
+    const enum bal_code code = bal_hosts_move(rig->hosts, bal_rig_front_host(rig, i), host, err);
+    if (code)
+        return code;
+    rig->front_host[i] = host;
+    return bal_rig_start_front(rig, i, err);
+}
+
+static unsigned next_host(const struct rig *rig, unsigned i) {
+    return (bal_rig_front_host(rig, i) + 1) % rig->live->hosts;
+}
+
+/* ---- beginnings and ends ---- */
+
+/* Of faults of hosts and of the network, by: 1 begins, -1 ends. */
+static void change_host(struct rig *rig, const struct bal_fault *fault, int by) {
+    switch (fault->kind) {
+    case BAL_FAULT_LINK:
+        bal_hosts_isolate(rig->hosts, fault->of, by);
+        break;
+    case BAL_FAULT_CUT:
+        bal_hosts_cut(rig->hosts, fault->of, fault->to, by);
+        break;
+    case BAL_FAULT_DEAF:
+    case BAL_FAULT_MUTE:
+        bal_hosts_lose(rig->hosts, fault->of, fault->kind == BAL_FAULT_DEAF, fault->share, by);
+        break;
+    case BAL_FAULT_DELAY:
+        bal_hosts_delay(rig->hosts, fault->of, fault->delay, by);
+        break;
+    case BAL_FAULT_MTU:
+        bal_hosts_set_mtu(rig->hosts, fault->of, by > 0 ? fault->bytes : 0);
+        break;
+    case BAL_FAULT_FREEZE:
+        bal_hosts_signal(rig->hosts, fault->of, by > 0 ? SIGSTOP : SIGCONT);
+        break;
+    default:
+        break;
+    }
+}
+
+static enum bal_code begin_fault(struct rig *rig, const struct bal_fault *fault, struct bal_error *err) {
+    const unsigned of = fault->of;
     switch (fault->kind) {
     case BAL_FAULT_RELOAD:
-        reload(rig, fault->of);
+        reload_front(rig, of);
         break;
     case BAL_FAULT_WORKER:
-        kill_worker(rig, fault->of);
+        signal_worker(rig, of, SIGKILL);
+        break;
+    case BAL_FAULT_STOP_WORKER:
+        rig->stopped[of] = signal_worker(rig, of, SIGSTOP);
         break;
     case BAL_FAULT_DISPATCHER:
-        bal_process_end(&rig->front[fault->of]);
+        bal_process_end(&rig->front[of]);
+        break;
+    case BAL_FAULT_KILL_DISPATCHER:
+        bal_process_kill(&rig->front[of]);
+        break;
+    case BAL_FAULT_STOP_DISPATCHER:
+        bal_process_signal_all(&rig->front[of], SIGSTOP);
+        break;
+    case BAL_FAULT_RELOAD_STATION:
+        bal_process_signal(&rig->station[of], SIGHUP);
         break;
     case BAL_FAULT_STATION:
-        if (rig->stations)
-            bal_process_kill(&rig->station[fault->of]);
+        bal_process_kill(&rig->station[of]);
+        break;
+    case BAL_FAULT_END_STATION:
+        bal_process_end(&rig->station[of]);
+        break;
+    case BAL_FAULT_STOP_STATION:
+        bal_process_signal_all(&rig->station[of], SIGSTOP);
         break;
     case BAL_FAULT_KEEPER:
-        bal_process_kill_alone(&rig->keeper);
+        bal_process_kill_alone(&rig->keeper[bal_rig_group_of(rig, of)]);
         break;
     case BAL_FAULT_FAIL:
-        return set_mode(rig, fault, "fail", err);
     case BAL_FAULT_HANG:
-        return set_mode(rig, fault, "hang", err);
     case BAL_FAULT_SLOW:
-        return set_mode(rig, fault, "slow", err);
     case BAL_FAULT_REFUSE:
-        return set_mode(rig, fault, "refuse", err);
+        return set_mode(rig, fault, mode_of(fault->kind), err);
     case BAL_FAULT_LOSS:
         set_loss(rig, '1');
         break;
-    case BAL_FAULTS:
-        break;
+    case BAL_FAULT_ABORT:
+        return bal_abort_start(rig, of, err);
+    case BAL_FAULT_MOVE:
+        return move_front(rig, of, next_host(rig, of), err);
+    default:
+        change_host(rig, fault, 1);
     }
     return BAL_OK;
 }
 
-static enum bal_code end(struct rig *rig, const struct bal_fault *fault, struct bal_error *err) {
+static enum bal_code end_fault(struct rig *rig, const struct bal_fault *fault, struct bal_error *err) {
+    const unsigned of = fault->of;
     switch (fault->kind) {
-    case BAL_FAULT_WORKER: /* HAProxy ends when its worker does; who watches over it starts it again */
+    case BAL_FAULT_WORKER:
     case BAL_FAULT_DISPATCHER:
-        return bal_process_has_ended(&rig->front[fault->of]) ? bal_rig_start_front(rig, fault->of, err)
-                                                             : BAL_OK;
+    case BAL_FAULT_KILL_DISPATCHER:
+        return start_front_again(rig, of, err);
+    case BAL_FAULT_STOP_WORKER:
+        continue_worker(rig, of);
+        break;
+    case BAL_FAULT_STOP_DISPATCHER:
+        bal_process_signal_all(&rig->front[of], SIGCONT);
+        break;
     case BAL_FAULT_STATION:
-        return rig->stations ? bal_rig_start_station(rig, fault->of, err) : BAL_OK;
+    case BAL_FAULT_END_STATION:
+        return start_station_again(rig, of, err);
+    case BAL_FAULT_STOP_STATION:
+        bal_process_signal_all(&rig->station[of], SIGCONT);
+        break;
     case BAL_FAULT_KEEPER:
-        return rig->keeper.pid <= 0 && rig->stations ? bal_rig_start_keeper(rig, err) : BAL_OK;
+        return start_keeper_again(rig, of, err);
     case BAL_FAULT_FAIL:
     case BAL_FAULT_HANG:
     case BAL_FAULT_SLOW:
@@ -93,51 +200,74 @@ static enum bal_code end(struct rig *rig, const struct bal_fault *fault, struct 
     case BAL_FAULT_LOSS:
         set_loss(rig, '0');
         break;
-    case BAL_FAULT_RELOAD:
-    case BAL_FAULTS:
+    case BAL_FAULT_ABORT:
+        bal_process_kill(&rig->aborter[of]);
         break;
+    case BAL_FAULT_MOVE:
+        return move_front(rig, of, bal_rig_front_host(rig, of), err);
+    default:
+        change_host(rig, fault, -1);
     }
     return BAL_OK;
 }
 
-static const double noticed = 0.1; /* seconds until somebody sees that a process has ended */
+/* ---- the list of all that happens ---- */
 
-/* The k-th thing that happens: beginnings and ends of faults by time; INFINITY: there is none. */
-static double find(const struct bal_live *live, size_t k, const struct bal_fault **fault, bool *begins) {
-    double before = -1;
-    for (size_t done = 0;;) {
-        double next = INFINITY;
-        for (size_t i = 0; i < live->faults; i++) {
-            const struct bal_fault *f = &live->fault[i];
-            const double times[2] = {f->at, f->at + (f->kind == BAL_FAULT_WORKER ? noticed : f->lasts)};
-            for (int e = 0; e < 2; e++)
-                if (times[e] > before)
-                    next = fmin(next, times[e]);
-        }
-        if (next == INFINITY)
-            return INFINITY;
-        for (int e = 0; e < 2; e++) /* what begins at a time comes before what ends then */
-            for (size_t i = 0; i < live->faults; i++) {
-                const struct bal_fault *f = &live->fault[i];
-                const double time = f->at + (e == 0 ? 0 : f->kind == BAL_FAULT_WORKER ? noticed : f->lasts);
-                if (time != next || done++ != k)
-                    continue;
-                *fault = f;
-                *begins = e == 0;
-                return next;
-            }
-        before = next;
+static const double noticed = 0.1; /* seconds until the end of a process is noticed */
+
+static void add_event(struct rig_block *block, const struct bal_fault *fault, double at, double lasts) {
+    struct rig_event *event = &block->event[block->events];
+    event[0] = (struct rig_event){.time = at, .fault = *fault, .begins = true, .order = block->events};
+    event[1] = (struct rig_event){.time = at + lasts, .fault = *fault, .order = block->events + 1};
+    block->events += 2;
+}
+
+/* A server is away for most of its turn, and has a part of it to come back. */
+static void add_deploy(struct rig_block *block, const struct bal_fault *fault) {
+    static const double away = 0.6;
+    const unsigned servers = block->rig->servers;
+    const double turn = fault->lasts / servers;
+    for (unsigned k = 0; k < servers; k++) {
+        struct bal_fault one = *fault;
+        one.kind = BAL_FAULT_REFUSE;
+        one.of = k;
+        add_event(block, &one, fault->at + k * turn, away * turn);
     }
 }
 
-double bal_fault_step(struct rig_block *block, double now) {
-    const struct bal_fault *fault = NULL;
-    bool begins = false;
-    double time;
-    while ((time = find(block->rig->live, block->next, &fault, &begins)) <= now) {
-        block->next++;
-        if (!block->fault.code)
-            (begins ? begin : end)(block->rig, fault, &block->fault);
+/* Of events at the same time, beginnings come before ends. */
+static int by_time(const void *a, const void *b) {
+    const struct rig_event *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return x->begins != y->begins ? y->begins - x->begins : (x->order > y->order) - (x->order < y->order);
+}
+
+bool bal_fault_plan(struct rig_block *block) {
+    const struct bal_live *live = block->rig->live;
+    size_t room = 0;
+    for (size_t i = 0; i < live->faults; i++)
+        room += live->fault[i].kind == BAL_FAULT_DEPLOY ? 2 * block->rig->servers : 2;
+    block->event = calloc(room + 1, sizeof *block->event);
+    for (size_t i = 0; block->event && i < live->faults; i++) {
+        const struct bal_fault *fault = &live->fault[i];
+        if (fault->kind == BAL_FAULT_DEPLOY)
+            add_deploy(block, fault);
+        else
+            add_event(block, fault, fault->at, fault->kind == BAL_FAULT_WORKER ? noticed : fault->lasts);
     }
-    return time;
+    if (block->event)
+        qsort(block->event, block->events, sizeof *block->event, by_time);
+    return block->event;
+}
+
+double bal_fault_step(struct rig_block *block, double now) {
+    for (; block->next < block->events; block->next++) {
+        const struct rig_event *event = &block->event[block->next];
+        if (event->time > now)
+            return event->time;
+        if (!block->fault.code)
+            (event->begins ? begin_fault : end_fault)(block->rig, &event->fault, &block->fault);
+    }
+    return INFINITY;
 }

@@ -1,4 +1,4 @@
-/* Ports that nobody uses, one after the other, below those that the kernel gives to clients. */
+/* Unused ports, one after the other, below those that the kernel gives to clients. */
 #include "rig/rig.h"
 
 #include "ballast/random.h"
@@ -15,7 +15,7 @@ uint16_t bal_rig_front_port(const struct rig *rig, unsigned i) {
     return (uint16_t)(rig->port + i);
 }
 
-uint16_t bal_rig_ear_port(const struct rig *rig, unsigned i) {
+uint16_t bal_rig_datagram_port(const struct rig *rig, unsigned i) {
     return (uint16_t)(rig->port + rig->dispatchers + i);
 }
 

@@ -1,8 +1,8 @@
 /* Work stealing in slotted time: the chain of Berenbrink, Friedetzky and Goldberg, "The natural work-stealing
- * algorithm is stable" (2001). It is no dispatch policy: jobs come from generators that sit at the servers
- * themselves, and a server without work asks another for some. It has an engine of its own.
+ * algorithm is stable" (2001). It is not a dispatch policy: jobs come from generators at the servers
+ * themselves, and a server without work asks another for some. It has its own engine.
  *
- * How much is stolen, from whom, and where the generators sit is told by the model (ballast/stealing.h),
+ * How much is stolen, from whom, and where the generators are is set in the model (ballast/stealing.h),
  * because work is stolen in continuous time too, under every dispatch policy.
  *
  * Cost: one request for every server without work in every step. Memory: none, there is no dispatcher.

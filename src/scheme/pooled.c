@@ -1,5 +1,5 @@
-/* Rules of one common queue. They are no dispatch policies: nothing is routed, servers take work when they
- * can. They are yardsticks for those that are, run by an engine of their own.
+/* Rules of one common queue. They are not dispatch policies: nothing is routed, servers take work when they
+ * can. They are baselines for dispatch policies, and have their own engine.
  *
  * central: M/M/N. A job takes an idle server or waits at the back of the one queue. With exponential sizes no
  * dispatch policy waits less.
@@ -17,8 +17,8 @@
  * window, and in which there is no scaling down; 70 % of what a container can take as the target; at most
  * 1000 times as many up and half down in one step; the last one goes after a whole window without traffic),
  * with decisions every 2 s. Every server that is too many goes: those in set-up first, then those that stand
- * by, then busy ones when they have done their job. A job that finds nobody wanted has one started at once.
- * Requests wait in one common queue, as they do before containers of limited concurrency. */
+ * by, then busy ones when they have done their job. A job that arrives when no server is wanted starts one at
+ * once. Requests wait in one common queue, as they do in front of containers of limited concurrency. */
 #include "ballast/scheme.h"
 
 enum { MU, NU };
@@ -28,7 +28,7 @@ static const struct bal_param power_params[] = {
     [NU] = {"nu", 1e-9, 1e9, 0.1, false, true, "rate at which a set-up completes"},
 };
 
-static struct bal_power power(const double *value) {
+static struct bal_power power_rates(const double *value) {
     return (struct bal_power){.standby_rate = value[MU], .setup_rate = value[NU]};
 }
 
@@ -46,7 +46,7 @@ static const struct bal_policy delayed_off = {
     .cost = "none counted",
     .params = power_params,
     .param_count = sizeof power_params / sizeof *power_params,
-    .power = power,
+    .power = power_rates,
 };
 
 enum { TARGET, WINDOW, PANIC, THRESHOLD, TICK, WINDOWED_NU };
@@ -68,7 +68,7 @@ static struct bal_power windowed_power(const double *value) {
 
 #define TICKS_MAX 100000.0 /* in a window: each is kept */
 
-static enum bal_code check_windowed(const double *value, const struct bal_setting *setting,
+static enum bal_code check_windowed(const double *value, const struct bal_policy_context *setting,
                                     struct bal_error *err) {
     (void)setting;
     if (value[TICK] <= value[WINDOW] && value[WINDOW] / value[TICK] <= TICKS_MAX)

@@ -1,4 +1,4 @@
-/* The schemes that there are: the policies, and what has no dispatcher. */
+/* The list of schemes: all policies, and the schemes without a dispatcher. */
 #include "ballast/scheme.h"
 
 #include "policy/parse.h"

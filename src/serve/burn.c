@@ -1,3 +1,4 @@
+/* Threads that use processor time for requests. */
 #include "serve/burn.h"
 
 #include <pthread.h>
@@ -11,7 +12,8 @@ struct work {
     double seconds;
 };
 
-/* Two rings of as many places as there are threads: what waits for one, and what has ended. */
+/* Two rings, each with as many places as there are threads: work that waits for a thread, and work that has
+ * ended. */
 struct burn {
     pthread_mutex_t lock;
     pthread_cond_t news;
@@ -22,13 +24,13 @@ struct burn {
     unsigned wait_first, waiting, end_first, ended;
 };
 
-static double used(void) {
+static double thread_cpu_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void *work(void *context) {
+static void *run_burner(void *context) {
     struct burn *burn = context;
     pthread_mutex_lock(&burn->lock);
     for (;;) {
@@ -38,7 +40,7 @@ static void *work(void *context) {
         burn->wait_first = (burn->wait_first + 1) % burn->room;
         burn->waiting--;
         pthread_mutex_unlock(&burn->lock);
-        for (const double until = used() + mine.seconds; used() < until;)
+        for (const double until = thread_cpu_seconds() + mine.seconds; thread_cpu_seconds() < until;)
             ;
         pthread_mutex_lock(&burn->lock);
         burn->end[(burn->end_first + burn->ended++) % burn->room] = mine.id;
@@ -61,7 +63,7 @@ struct burn *burn_new(unsigned threads) {
     bool failed = !burn->wait || !burn->end || burn->event < 0;
     for (unsigned i = 0; !failed && i < threads; i++) {
         pthread_t thread;
-        failed = pthread_create(&thread, NULL, work, burn) != 0;
+        failed = pthread_create(&thread, NULL, run_burner, burn) != 0;
     }
     return failed ? NULL : burn; /* the program ends then */
 }

@@ -1,6 +1,6 @@
-/* Servers that stand for an app: any number of them in one process, each with a port of its own, each working
- * on a few requests at a time in the order in which they come, asleep or at work. serve.h tells what can be
- * asked of them. */
+/* Servers that simulate an app: any number of them in one process, each with a port of its own, each working
+ * on a few requests at a time in the order in which they come, sleeping or using the processor. serve.h
+ * describes the requests that they understand. */
 #include "serve/serve.h"
 
 #include "ballast/number.h"
@@ -30,7 +30,7 @@ enum { CONNECTIONS = 32768, BUFFER = 16384, ID = 48, EVENTS = 512 };
 enum mode { MODE_OK, MODE_FAIL, MODE_HANG, MODE_CLOSE, MODE_REFUSE, MODE_SLOW, MODES };
 static const char *const mode_names[MODES] = {"ok", "fail", "hang", "close", "refuse", "slow"};
 
-/* What epoll tells besides connections and servers: a signal, or the end of the process that it is to end
+/* Events of epoll other than connections and servers: a signal, or the end of the process that it is to end
  * with; and that a service has ended. */
 #define END UINT64_MAX
 #define BURNT (UINT64_MAX - 1)
@@ -46,7 +46,7 @@ struct server {
     int status;                      /* of MODE_FAIL */
     double after;                    /* of MODE_FAIL: seconds */
     double factor;                   /* of MODE_SLOW */
-    struct connection *first, *last; /* who waits */
+    struct connection *first, *last; /* waiting requests */
     uint32_t serving;
     double freed; /* when a slot was last free again */
     /* statistics */
@@ -92,9 +92,9 @@ struct seen {
 
 static struct server servers[SERVE_MOST + 1]; /* the last is the control */
 static unsigned server_count, slots;
-static struct bal_law law;
+static struct bal_dist dist;
 static uint64_t tickets;
-static struct burn *burn; /* who works in their place; NULL: they sleep */
+static struct burn *burn; /* the threads that use the processor; NULL: services sleep */
 static struct bal_rng rng;
 static int epoll_fd;
 static struct connection *table[CONNECTIONS];
@@ -108,11 +108,11 @@ static double overslept; /* seconds that services took longer than they should h
 static uint64_t services;
 
 static _Noreturn void die(const char *what) {
-    fprintf(stderr, "ballast serve: %s: %s\n", what, strerror(errno));
+    fprintf(stderr, "ballast test-server: %s: %s\n", what, strerror(errno));
     exit(1);
 }
 
-static double now(void) {
+static double clock_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -127,14 +127,14 @@ static uint64_t hash_of(const char *text) {
     return hash ? hash : 1;
 }
 
-static struct seen *seen_place(struct seen *in, size_t room, uint64_t hash) {
+static struct seen *find_seen_slot(struct seen *in, size_t room, uint64_t hash) {
     size_t i = hash & (room - 1);
     while (in[i].hash && in[i].hash != hash)
         i = (i + 1) & (room - 1);
     return &in[i];
 }
 
-static struct seen *seen_of(const char *id) {
+static struct seen *find_or_add_seen(const char *id) {
     if (2 * seen_count >= seen_room) {
         const size_t room = seen_room ? 2 * seen_room : 4096;
         struct seen *larger = calloc(room, sizeof *larger);
@@ -142,25 +142,25 @@ static struct seen *seen_of(const char *id) {
             die("memory");
         for (size_t i = 0; i < seen_room; i++)
             if (seen[i].hash)
-                *seen_place(larger, room, seen[i].hash) = seen[i];
+                *find_seen_slot(larger, room, seen[i].hash) = seen[i];
         free(seen);
         seen = larger;
         seen_room = room;
     }
     const uint64_t hash = hash_of(id);
-    struct seen *entry = seen_place(seen, seen_room, hash);
+    struct seen *entry = find_seen_slot(seen, seen_room, hash);
     seen_count += entry->hash == 0;
     entry->hash = hash;
     return entry;
 }
 
-static void note_request(const struct connection *c) {
-    if (*c->id && ++seen_of(c->id)->times == 2)
+static void record_request(const struct connection *c) {
+    if (*c->id && ++find_or_add_seen(c->id)->times == 2)
         seen_doubled++;
 }
 
-static void note_end(const struct connection *c, int status) {
-    if (*c->id && status >= 100 && status < 500 && ++seen_of(c->id)->served == 2)
+static void record_end(const struct connection *c, int status) {
+    if (*c->id && status >= 100 && status < 500 && ++find_or_add_seen(c->id)->served == 2)
         served_doubled++;
     if (record_count == record_room) {
         record_room = record_room ? 2 * record_room : 4096;
@@ -172,12 +172,12 @@ static void note_end(const struct connection *c, int status) {
     *record = (struct record){.server = (unsigned)(c->server - servers),
                               .arrived = c->arrived,
                               .begun = c->begun,
-                              .ended = now(),
+                              .ended = clock_seconds(),
                               .status = status};
     memcpy(record->id, c->id, sizeof record->id);
 }
 
-static void reset(void) {
+static void reset_records(void) {
     free(seen);
     seen = NULL;
     seen_room = seen_count = seen_doubled = served_doubled = record_count = 0;
@@ -232,12 +232,25 @@ static void print_log(FILE *out, double from, double most) {
 
 /* ---- sockets ---- */
 
+static struct sockaddr_storage listen_address; /* its port is filled in */
+
+/* "::" takes IPv4 too. */
+static bool set_address(const char *text) {
+    struct sockaddr_in *four = (struct sockaddr_in *)&listen_address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&listen_address;
+    memset(&listen_address, 0, sizeof listen_address);
+    listen_address.ss_family = strchr(text, ':') ? AF_INET6 : AF_INET;
+    return listen_address.ss_family == AF_INET ? inet_pton(AF_INET, text, &four->sin_addr) == 1
+                                               : inet_pton(AF_INET6, text, &six->sin6_addr) == 1;
+}
+
 static int bind_port(uint16_t port) {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
+    const int fd = socket(listen_address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), on = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-    if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof address))
+    ((struct sockaddr_in *)&listen_address)->sin_port = htons(port); /* at the same place in both */
+    const socklen_t length =
+        listen_address.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+    if (fd < 0 || bind(fd, (const struct sockaddr *)&listen_address, length))
         die("bind");
     return fd;
 }
@@ -246,11 +259,11 @@ static void open_server(struct server *s, bool listens) {
     if (s->fd >= 0)
         close(s->fd); /* which also takes it out of epoll */
     s->fd = bind_port(s->port);
-    struct sockaddr_in address;
+    struct sockaddr_storage address;
     socklen_t length = sizeof address;
     if (getsockname(s->fd, (struct sockaddr *)&address, &length))
         die("getsockname");
-    s->port = ntohs(address.sin_port);
+    s->port = ntohs(((struct sockaddr_in *)&address)->sin_port);
     if (!listens)
         return;
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = CONNECTIONS + (uint64_t)(s - servers)};
@@ -258,7 +271,7 @@ static void open_server(struct server *s, bool listens) {
         die("listen");
 }
 
-static void watch(struct connection *c, uint32_t events) {
+static void watch_connection(struct connection *c, uint32_t events) {
     struct epoll_event event = {.events = events | EPOLLRDHUP, .data.u64 = c->number};
     if (epoll_ctl(epoll_fd, EPOLL_CTL_MOD, c->fd, &event))
         die("epoll_ctl");
@@ -267,7 +280,7 @@ static void watch(struct connection *c, uint32_t events) {
 static void start_waiting(struct server *s);
 
 /* The request is no longer here. */
-static void leave(struct connection *c, int status) {
+static void end_request(struct connection *c, int status) {
     struct server *s = c->server;
     if (c->state == READING_HEAD || c->state == READING_BODY || s->control)
         return;
@@ -286,19 +299,19 @@ static void leave(struct connection *c, int status) {
         bal_heap_remove(&timers, c->number);
     if (c->state == SERVING) {
         s->serving--;
-        s->freed = burn || timed ? now() : c->until;
+        s->freed = burn || timed ? clock_seconds() : c->until;
     }
     s->present--;
     if (status)
         s->answered++;
     else
         s->aborted++;
-    note_end(c, status);
+    record_end(c, status);
 }
 
-static void drop(struct connection *c) {
+static void close_connection(struct connection *c) {
     struct server *s = c->server;
-    leave(c, 0);
+    end_request(c, 0);
     close(c->fd);
     s->connections--;
     table[c->number] = NULL;
@@ -340,7 +353,7 @@ static void flush_out(struct connection *c) {
     while (c->out_done < c->out_length) {
         const ssize_t sent = send(c->fd, c->out + c->out_done, c->out_length - c->out_done, MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN) {
-            watch(c, EPOLLOUT);
+            watch_connection(c, EPOLLOUT);
             c->blocked = true;
             return;
         }
@@ -354,7 +367,7 @@ static void flush_out(struct connection *c) {
     c->out = NULL;
     c->out_length = c->out_done = 0;
     if (c->blocked)
-        watch(c, EPOLLIN);
+        watch_connection(c, EPOLLIN);
     c->blocked = false;
     if (c->state != WRITING)
         return;
@@ -370,7 +383,7 @@ static void answer_text(struct connection *c, char *text, size_t length) {
     flush_out(c);
 }
 
-static double query(const char *path, const char *name, double otherwise) {
+static double query_number(const char *path, const char *name, double otherwise) {
     const char *at = strchr(path, '?');
     const size_t length = strlen(name);
     double value;
@@ -380,14 +393,14 @@ static double query(const char *path, const char *name, double otherwise) {
     return otherwise;
 }
 
-static bool begins(const char *text, const char *with) {
+static bool starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* The body alone, to be freed. */
 static char *body_of(const struct connection *c, size_t *length) {
-    if (begins(c->path, "/big")) {
-        *length = (size_t)query(c->path, "bytes", 100000);
+    if (starts_with(c->path, "/big")) {
+        *length = (size_t)query_number(c->path, "bytes", 100000);
         char *text = malloc(*length + 1);
         if (!text)
             die("memory");
@@ -410,7 +423,7 @@ struct text {
     size_t length, room;
 };
 
-__attribute__((format(printf, 2, 3))) static void put(struct text *text, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void append_text(struct text *text, const char *format, ...) {
     va_list args;
     va_start(args, format);
     text->length += (size_t)vsnprintf(text->at + text->length, text->room - text->length, format, args);
@@ -418,22 +431,23 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *text, const c
 }
 
 static void put_head(struct text *text, const struct connection *c, int status) {
-    put(text, "HTTP/1.1 %d %s\r\nX-Server: %u\r\n", status, status < 400 ? "OK" : "Failed",
-        (unsigned)(c->server - servers));
+    append_text(text, "HTTP/1.1 %d %s\r\nX-Server: %u\r\n", status, status < 400 ? "OK" : "Failed",
+                (unsigned)(c->server - servers));
     if (*c->id)
-        put(text, "X-Request-Id: %s\r\n", c->id);
-    if (begins(c->path, "/cache"))
-        put(text, "Cache-Control: max-age=%.0f\r\n", query(c->path, "age", 1));
+        append_text(text, "X-Request-Id: %s\r\n", c->id);
+    if (starts_with(c->path, "/cache"))
+        append_text(text, "Cache-Control: max-age=%.0f\r\n", query_number(c->path, "age", 1));
     if (c->close_after)
-        put(text, "Connection: close\r\n");
+        append_text(text, "Connection: close\r\n");
 }
 
-static void answer(struct connection *c, int status) {
+static void send_response(struct connection *c, int status) {
     struct server *s = c->server;
-    if (begins(c->path, "/status/") && status == 200)
+    if (starts_with(c->path, "/status/") && status == 200)
         status = (int)strtol(c->path + strlen("/status/"), NULL, 10);
-    leave(c, status);
-    const unsigned chunks = begins(c->path, "/chunked") ? (unsigned)query(c->path, "chunks", 3) : 0;
+    end_request(c, status);
+    const unsigned chunks =
+        starts_with(c->path, "/chunked") ? (unsigned)query_number(c->path, "chunks", 3) : 0;
     size_t length;
     char *body = body_of(c, &length);
     struct text text = {.room = 512 + (chunks + 1) * (length + 32)};
@@ -442,12 +456,12 @@ static void answer(struct connection *c, int status) {
         die("memory");
     put_head(&text, c, status);
     if (chunks) {
-        put(&text, "Transfer-Encoding: chunked\r\n\r\n");
+        append_text(&text, "Transfer-Encoding: chunked\r\n\r\n");
         for (unsigned i = 0; i < chunks; i++)
-            put(&text, "%zx\r\n%s\r\n", length, body);
-        put(&text, "0\r\n\r\n");
+            append_text(&text, "%zx\r\n%s\r\n", length, body);
+        append_text(&text, "0\r\n\r\n");
     } else {
-        put(&text, "Content-Length: %zu\r\n\r\n%s", length, body);
+        append_text(&text, "Content-Length: %zu\r\n\r\n%s", length, body);
     }
     free(body);
     c->state = WRITING;
@@ -455,15 +469,15 @@ static void answer(struct connection *c, int status) {
     start_waiting(s);
 }
 
-/* One that has waited begins when the service before it was to end, not when this process woke up: what it
- * sleeps too long makes an answer later, and not the server slower. */
+/* One that has waited begins when the service before it was to end, not when this process woke up:
+ * oversleeping delays one answer, but does not make the server slower. */
 static void begin_service(struct connection *c) {
     struct server *s = c->server;
     const double scale = s->mode == MODE_SLOW ? s->factor : 1;
     c->state = SERVING;
     c->begun = fmax(c->arrived, s->freed);
     s->serving++;
-    const double length = isnan(c->service) ? bal_law_sample(&law, &rng) : c->service;
+    const double length = isnan(c->service) ? bal_dist_sample(&dist, &rng) : c->service;
     c->until = c->begun + scale * length / s->speed;
     if (burn) {
         c->ticket = tickets++ * CONNECTIONS + c->number;
@@ -483,7 +497,7 @@ static void start_waiting(struct server *s) {
     }
 }
 
-static void enqueue(struct connection *c) {
+static void enqueue_request(struct connection *c) {
     struct server *s = c->server;
     c->state = WAITING;
     c->next = NULL;
@@ -495,29 +509,29 @@ static void enqueue(struct connection *c) {
     start_waiting(s);
 }
 
-static void upgrade(struct connection *c) {
+static void upgrade_connection(struct connection *c) {
     static const char text[] =
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: upgrade\r\n\r\n";
-    c->until = now();
-    leave(c, 101);
+    c->until = clock_seconds();
+    end_request(c, 101);
     c->state = ECHOING;
     answer_text(c, strdup(text), sizeof text - 1);
 }
 
-static void control(struct connection *c);
+static void handle_control(struct connection *c);
 
 /* The whole request has been read. */
 static void begin_request(struct connection *c) {
     struct server *s = c->server;
     if (s->control) {
-        control(c);
+        handle_control(c);
         return;
     }
-    c->arrived = c->begun = now();
+    c->arrived = c->begun = clock_seconds();
     s->requests++;
     s->present++;
     s->most_present = s->present > s->most_present ? s->present : s->most_present;
-    note_request(c);
+    record_request(c);
     switch (s->mode) {
     case MODE_FAIL:
         c->state = FAILING;
@@ -532,11 +546,11 @@ static void begin_request(struct connection *c) {
         break;
     default:
         c->state = SERVING;
-        if (begins(c->path, "/upgrade")) {
+        if (starts_with(c->path, "/upgrade")) {
             s->serving++;
-            upgrade(c);
+            upgrade_connection(c);
         } else {
-            enqueue(c);
+            enqueue_request(c);
         }
     }
 }
@@ -545,9 +559,9 @@ static void begin_request(struct connection *c) {
 
 static void set_mode(const char *path) {
     const char *name = strstr(path, "mode=");
-    const double index = query(path, "server", -1);
+    const double index = query_number(path, "server", -1);
     for (int mode = 0; name && mode < MODES; mode++) {
-        if (!begins(name + 5, mode_names[mode]))
+        if (!starts_with(name + 5, mode_names[mode]))
             continue;
         for (unsigned i = 0; i < server_count; i++) {
             struct server *s = &servers[i];
@@ -556,25 +570,25 @@ static void set_mode(const char *path) {
             if ((s->mode == MODE_REFUSE) != (mode == MODE_REFUSE))
                 open_server(s, mode != MODE_REFUSE);
             s->mode = (enum mode)mode;
-            s->status = (int)query(path, "status", 500);
-            s->after = query(path, "after", 0) / 1000;
-            s->factor = query(path, "factor", 1);
+            s->status = (int)query_number(path, "status", 500);
+            s->after = query_number(path, "after", 0) / 1000;
+            s->factor = query_number(path, "factor", 1);
         }
     }
 }
 
-static void control(struct connection *c) {
+static void handle_control(struct connection *c) {
     char *text = NULL, *body = NULL;
     size_t length = 0, body_length = 0;
     FILE *out = open_memstream(&body, &body_length);
     if (!out)
         die("memory");
-    if (begins(c->path, "/set"))
+    if (starts_with(c->path, "/set"))
         set_mode(c->path);
-    else if (begins(c->path, "/reset"))
-        reset();
-    else if (begins(c->path, "/log"))
-        print_log(out, fmax(query(c->path, "from", 0), 0), query(c->path, "most", INFINITY));
+    else if (starts_with(c->path, "/reset"))
+        reset_records();
+    else if (starts_with(c->path, "/log"))
+        print_log(out, fmax(query_number(c->path, "from", 0), 0), query_number(c->path, "most", INFINITY));
     else
         print_stats(out);
     fclose(out);
@@ -592,7 +606,7 @@ static void control(struct connection *c) {
 /* ---- requests ---- */
 
 /* What stands behind the name of a header, up to the end of its line; NULL: it is not there. */
-static const char *header(const char *head, const char *name) {
+static const char *find_header(const char *head, const char *name) {
     const size_t length = strlen(name);
     for (const char *line = strstr(head, "\r\n"); line; line = strstr(line + 2, "\r\n"))
         if (strncasecmp(line + 2, name, length) == 0 && line[2 + length] == ':') {
@@ -605,29 +619,29 @@ static const char *header(const char *head, const char *name) {
 static void read_head(struct connection *c, const char *head) {
     const char *path = strchr(head, ' '), *value;
     snprintf(c->path, sizeof c->path, "%.*s", path ? (int)strcspn(path + 1, " \r") : 0, path ? path + 1 : "");
-    value = header(head, "X-Request-Id");
+    value = find_header(head, "X-Request-Id");
     snprintf(c->id, sizeof c->id, "%.*s", value ? (int)strcspn(value, "\r") : 0, value ? value : "");
     double number;
-    value = header(head, "X-Service");
+    value = find_header(head, "X-Service");
     if (!value || !bal_number_read(value, &number))
-        number = query(c->path, "service", NAN);
+        number = query_number(c->path, "service", NAN);
     c->service = number / 1e6;
-    value = header(head, "Content-Length");
+    value = find_header(head, "Content-Length");
     c->body_left = value && bal_number_read(value, &number) ? (uint64_t)number : 0;
-    value = header(head, "Transfer-Encoding");
+    value = find_header(head, "Transfer-Encoding");
     c->chunked = value && strncasecmp(value, "chunked", 7) == 0;
     c->body_length = c->body_sum = 0;
-    value = header(head, "Connection");
+    value = find_header(head, "Connection");
     c->close_after = (value && strncasecmp(value, "close", 5) == 0) ||
                      (strstr(head, "HTTP/1.0\r\n") && !(value && strncasecmp(value, "keep-alive", 10) == 0));
 }
 
-static void use(struct connection *c, size_t length) {
+static void consume_input(struct connection *c, size_t length) {
     memmove(c->in, c->in + length, c->used - length);
     c->used -= length;
 }
 
-static void take_body(struct connection *c, size_t at, size_t length) {
+static void consume_body(struct connection *c, size_t at, size_t length) {
     for (size_t i = 0; i < length; i++)
         c->body_sum += (unsigned char)c->in[at + i];
     c->body_length += length;
@@ -637,14 +651,14 @@ static void take_body(struct connection *c, size_t at, size_t length) {
 static bool read_body(struct connection *c) {
     for (;;) {
         const size_t part = c->used < c->body_left ? c->used : (size_t)c->body_left;
-        take_body(c, 0, part);
-        use(c, part);
+        consume_body(c, 0, part);
+        consume_input(c, part);
         c->body_left -= part;
         if (c->body_left > 0 || !c->chunked)
             return c->body_left == 0;
         c->in[c->used] = 0;
-        /* The end of the chunk before this one, if there was one. */
-        const size_t skip = begins(c->in, "\r\n") ? 2 : 0;
+        /* The end of the previous chunk, if there was one. */
+        const size_t skip = starts_with(c->in, "\r\n") ? 2 : 0;
         char *line = strstr(c->in + skip, "\r\n"), *end;
         if (!line)
             return false;
@@ -653,14 +667,14 @@ static bool read_body(struct connection *c) {
         if (c->body_left == 0) {
             if (c->used < head + 2)
                 return false;
-            use(c, head + 2);
+            consume_input(c, head + 2);
             return true;
         }
-        use(c, head);
+        consume_input(c, head);
     }
 }
 
-static void take_input(struct connection *c) {
+static void process_input(struct connection *c) {
     while (c->used > 0 && !c->gone) {
         if (c->state == READING_HEAD) {
             c->in[c->used] = 0;
@@ -671,7 +685,7 @@ static void take_input(struct connection *c) {
             }
             end[2] = 0;
             read_head(c, c->in);
-            use(c, (size_t)(end - c->in) + 4);
+            consume_input(c, (size_t)(end - c->in) + 4);
             c->state = READING_BODY;
         }
         if (c->state != READING_BODY || !read_body(c))
@@ -680,7 +694,7 @@ static void take_input(struct connection *c) {
     }
 }
 
-static void echo(struct connection *c) {
+static void echo_input(struct connection *c) {
     char *copy = malloc(c->used);
     if (!copy)
         die("memory");
@@ -690,7 +704,7 @@ static void echo(struct connection *c) {
     answer_text(c, copy, length);
 }
 
-static void read_on(struct connection *c) {
+static void read_input(struct connection *c) {
     while (!c->gone && c->used < BUFFER - 1) {
         const ssize_t got = recv(c->fd, c->in + c->used, BUFFER - 1 - c->used, 0);
         if (got < 0 && errno == EAGAIN)
@@ -702,11 +716,11 @@ static void read_on(struct connection *c) {
         }
         c->used += (size_t)got;
         if (c->state == ECHOING && !c->out)
-            echo(c);
+            echo_input(c);
         else
-            take_input(c);
+            process_input(c);
         if (short_read)
-            return; /* an end of the connection would be told by epoll again */
+            return; /* epoll would report the end of the connection again */
     }
 }
 
@@ -716,25 +730,25 @@ static void on_connection(struct connection *c, uint32_t events) {
     if (c->out && events & EPOLLOUT)
         flush_out(c);
     if (!c->gone && events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
-        read_on(c);
+        read_input(c);
     if (c->gone)
-        drop(c);
+        close_connection(c);
 }
 
 static void end_service(struct connection *c) {
     if (c->state == SERVING) {
-        overslept += now() - c->until;
+        overslept += clock_seconds() - c->until;
         services++;
     }
-    answer(c, c->state == FAILING ? c->server->status : 200);
+    send_response(c, c->state == FAILING ? c->server->status : 200);
     if (!c->gone && c->used > 0)
-        take_input(c);
+        process_input(c);
     if (c->gone)
-        drop(c);
+        close_connection(c);
 }
 
 static void run_timers(void) {
-    while (timers.count > 0 && timers.slot[0].time <= now()) {
+    while (timers.count > 0 && timers.slot[0].time <= clock_seconds()) {
         struct connection *c = table[timers.slot[0].id];
         bal_heap_remove(&timers, c->number);
         end_service(c);
@@ -742,7 +756,7 @@ static void run_timers(void) {
 }
 
 /* What was worked on may belong to a connection that has gone meanwhile. */
-static void take_burnt(void) {
+static void finish_burnt(void) {
     uint64_t id;
     while (burn_ended(burn, &id)) {
         struct connection *c = table[id % CONNECTIONS];
@@ -754,7 +768,7 @@ static void take_burnt(void) {
 static void wait_for(struct epoll_event *events, int *count) {
     struct timespec timeout = {.tv_sec = 1};
     if (timers.count > 0) {
-        const double left = fmax(timers.slot[0].time - now(), 0);
+        const double left = fmax(timers.slot[0].time - clock_seconds(), 0);
         if (left < 1)
             timeout = (struct timespec){.tv_nsec = (long)(left * 1e9)};
     }
@@ -763,8 +777,8 @@ static void wait_for(struct epoll_event *events, int *count) {
         *count = 0;
 }
 
-/* Those who have gone are seen before those who come, as it was outside: else there would seem to be more at
- * a time than there were. */
+/* Closed connections are handled before new ones, in the order in which it happened; otherwise there would
+ * seem to be more at a time than there were. */
 static bool serve_events(void) {
     struct epoll_event events[EVENTS];
     int count;
@@ -781,47 +795,49 @@ static bool serve_events(void) {
             else if (!is_connection && pass == 2 && who == END)
                 go_on = false;
             else if (!is_connection && pass == 2 && who == BURNT)
-                take_burnt();
+                finish_burnt();
             else if (!is_connection && pass == 2)
                 accept_all(&servers[who - CONNECTIONS]);
         }
     return go_on;
 }
 
-static void watch_also(int fd, uint64_t what, const char *name) {
+static void watch_descriptor(int fd, uint64_t what, const char *name) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = what};
     if (fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event))
         die(name);
 }
 
-static void catch_end(void) {
+static void block_end_signals(void) {
     sigset_t end;
     sigemptyset(&end);
     sigaddset(&end, SIGTERM);
     sigaddset(&end, SIGINT);
     sigprocmask(SIG_BLOCK, &end, NULL);
     const int fd = signalfd(-1, &end, SFD_CLOEXEC | SFD_NONBLOCK);
-    watch_also(fd, END, "signalfd");
+    watch_descriptor(fd, END, "signalfd");
 }
 
-static void set_up(const struct serve_options *options) {
+static void server_init(const struct serve_options *options) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
     prctl(PR_SET_TIMERSLACK, 1000UL);
+    if (!set_address(options->address ? options->address : "127.0.0.1"))
+        die("address");
     slots = options->slots;
-    law = options->service;
+    dist = options->service;
     bal_rng_init(&rng, options->seed, 0, BAL_STREAM_SERVICE);
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd < 0 || bal_heap_init(&timers, CONNECTIONS))
         die("start");
     for (uint32_t i = 0; i < CONNECTIONS; i++)
         vacant[vacant_count++] = CONNECTIONS - 1 - i;
-    catch_end();
+    block_end_signals();
     if (options->with)
-        watch_also((int)syscall(SYS_pidfd_open, options->with, 0), END, "the process to end with");
+        watch_descriptor((int)syscall(SYS_pidfd_open, options->with, 0), END, "the process to end with");
 }
 
 static void open_servers(const struct serve_options *options) {
@@ -845,14 +861,14 @@ static void open_servers(const struct serve_options *options) {
     fflush(stdout);
 }
 
-int serve(const struct serve_options *options) {
-    set_up(options);
+int serve_run(const struct serve_options *options) {
+    server_init(options);
     open_servers(options);
     if (options->burn) {
         burn = burn_new(server_count * slots);
         if (!burn)
             die("threads");
-        watch_also(burn_event(burn), BURNT, "eventfd");
+        watch_descriptor(burn_event(burn), BURNT, "eventfd");
     }
     while (serve_events())
         ;

@@ -25,7 +25,7 @@
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
-#include "ballast/law.h"
+#include "ballast/dist.h"
 #include "ballast/model.h"
 
 #include <sys/types.h>
@@ -35,15 +35,16 @@ enum { SERVE_MOST = 2000 }; /* servers */
 struct serve_options {
     struct bal_servers servers;
     unsigned slots;
-    struct bal_law service; /* in seconds, where a request does not say */
-    uint16_t port;          /* of the first server, the others follow; 0: the kernel's choice */
-    uint16_t control;       /* the same for the port of control */
-    bool burn;              /* the processor is used; else they sleep */
-    pid_t with;             /* it ends with this process; 0: with none */
+    struct bal_dist service; /* in seconds, where a request does not say */
+    const char *address;     /* where they listen, in numbers; NULL: 127.0.0.1 */
+    uint16_t port;           /* of the first server, the others follow; 0: the kernel's choice */
+    uint16_t control;        /* the same for the port of control */
+    bool burn;               /* service uses the processor; else it sleeps */
+    pid_t with;              /* it ends when this process ends; 0: with none */
     uint64_t seed;
 };
 
-/* Returns the exit status. What goes wrong is told on standard error. */
-int serve(const struct serve_options *options);
+/* Returns the exit status. Errors are printed on standard error. */
+int serve_run(const struct serve_options *options);
 
 #endif

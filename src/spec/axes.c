@@ -14,7 +14,7 @@ static enum bal_code unknown_field(struct bal_reader *reader, int node, const ch
     const struct bal_section *section;
     const struct bal_field *setting;
     for (size_t i = 0; (setting = bal_setting_at(i, &section)) && used < sizeof list; i++)
-        if (!setting->older)
+        if (!setting->deprecated)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s%s", used ? ", " : "",
                                      section->prefix, setting->name);
     return bal_reader_fail(
@@ -197,7 +197,7 @@ static double round_digits(double value) {
     return rint(value * scale) / scale;
 }
 
-static double spaced(const struct spacing *s, size_t i, bool whole) {
+static double spaced_value(const struct spacing *s, size_t i, bool whole) {
     const double part = (double)i / (double)(s->count > 1 ? s->count - 1 : 1);
     const double value = s->log           ? s->from * pow(s->to / s->from, part)
                          : isnan(s->step) ? s->from + (s->to - s->from) * part
@@ -254,7 +254,7 @@ static enum bal_code read_spaced(struct bal_reader *reader, int map, size_t inde
     axis->log = s.log;
     const int node = bal_node_get(reader->document, map, "from");
     for (size_t i = 0; i < s.count; i++) {
-        const double number = spaced(&s, i, whole);
+        const double number = spaced_value(&s, i, whole);
         if (axis->count > 0 && number == values[axis->count - 1].number)
             continue; /* rounded to the same whole number */
         char text[BAL_NUMBER_TEXT];

@@ -1,4 +1,4 @@
-/* The tables of fields, told to editors (a JSON schema) and to people (Markdown). */
+/* Prints the tables of fields for editors (a JSON schema) and for people (Markdown). */
 #include "spec/fields.h"
 
 #include "ballast/number.h"
@@ -102,7 +102,7 @@ static void write_required(const struct bal_table *table, FILE *out) {
     bool any = false;
     for (size_t i = 0; i < table->count; i++) {
         const struct bal_field *field = &table->field[i];
-        if (field->fallback || field->type == BAL_TYPE_SETTING)
+        if (field->default_value || field->type == BAL_TYPE_SETTING)
             continue;
         fputs(any ? ", " : "\"required\": [", out);
         any = true;
@@ -118,7 +118,7 @@ static void write_table(const struct bal_table *table, int depth, FILE *out) {
     const char *separator = "";
     for (size_t i = 0; i < table->count; i++) {
         const struct bal_field *field = &table->field[i];
-        if (field->older)
+        if (field->deprecated)
             continue;
         fprintf(out, "%s\n%*s", separator, 2 * depth + 2, "");
         separator = ",";
@@ -164,38 +164,39 @@ static void write_rows(const struct bal_table *table, FILE *out) {
     fputs("\n| field | kind | default | meaning |\n|---|---|---|---|\n", out);
     for (size_t i = 0; i < table->count; i++) {
         const struct bal_field *field = &table->field[i];
-        if (field->older)
+        if (field->deprecated)
             continue;
         fprintf(out, "| `%s` | ", field->name);
         write_form(field, out);
-        if (!field->fallback || field->usual) /* what commands take is no default of files */
+        if (!field->default_value || field->cli_default) /* what commands take is no default of files */
             fputs(field->type == BAL_TYPE_SETTING ? " | required, unless swept | " : " | required | ", out);
-        else if (*field->fallback)
-            fprintf(out, " | `%s` | ", field->fallback);
+        else if (*field->default_value)
+            fprintf(out, " | `%s` | ", field->default_value);
         else
             fputs(" | | ", out);
         fprintf(out, "%s |\n", field->help);
     }
 }
 
-/* Tables that several fields share are told once. */
+/* Tables that several fields share are printed once. */
 enum { TABLES_MAX = 32 };
 
-struct told {
+struct written_tables {
     const struct bal_table *table[TABLES_MAX];
     size_t count;
 };
 
-static void tell(const struct bal_table *table, struct told *told, FILE *out) {
-    for (size_t i = 0; i < told->count; i++)
-        if (told->table[i] == table)
+static void write_table_once(const struct bal_table *table, struct written_tables *written_tables,
+                             FILE *out) {
+    for (size_t i = 0; i < written_tables->count; i++)
+        if (written_tables->table[i] == table)
             return;
-    told->table[told->count++] = table;
+    written_tables->table[written_tables->count++] = table;
     fprintf(out, "\n### `%s`\n\n%s\n", table->name, table->help);
     write_rows(table, out);
     for (size_t i = 0; i < table->count; i++)
         if (table->field[i].table)
-            tell(table->field[i].table, told, out);
+            write_table_once(table->field[i].table, written_tables, out);
 }
 
 static void write_metrics(FILE *out) {
@@ -211,7 +212,7 @@ static void write_metrics(FILE *out) {
 }
 
 void bal_experiment_write_fields(FILE *out) {
-    struct told told = {.count = 0};
-    tell(&bal_experiment_table, &told, out);
+    struct written_tables written_tables = {.count = 0};
+    write_table_once(&bal_experiment_table, &written_tables, out);
     write_metrics(out);
 }

@@ -23,25 +23,25 @@ enum bal_field_type {
 
 struct bal_field {
     const char *name;
-    unsigned is;              /* what its value may be: BAL_IS_... */
+    unsigned is;              /* the kinds of value that it accepts: BAL_IS_... */
     unsigned items;           /* what the members of the list may be; a list in a list has texts */
     enum bal_field_type type; /* of texts, the members of a list too */
     double low, high;         /* of numbers, both included */
     bool whole;
     const char *const *choices;    /* ends with NULL */
     const struct bal_table *table; /* of maps; NULL: any keys */
-    const char *fallback;          /* its default, NULL: it must be given, "": it may be left out */
+    const char *default_value;     /* its default, NULL: it must be given, "": it may be left out */
     const char *help;
-    bool older; /* a name of former times: it is read, and neither shown nor told */
+    bool deprecated; /* a former name: it is accepted, but neither shown nor documented */
     /* Only settings: reads the text into the draft, which a failure leaves as it was; prints its canonical
      * text, always terminated, and returns its length. */
     enum bal_code (*set)(struct bal_draft *draft, const char *text, struct bal_error *err);
     size_t (*print)(const struct bal_draft *draft, char *text, size_t size);
     /* And as an option of commands: */
-    const char *option;   /* its name, where that is another than the field's */
-    const char *argument; /* what its value is called in help: "LAW"; NULL: a flag, or no option */
-    const char *flag;     /* what the option sets where it takes no value: "yes" */
-    const char *usual;    /* what commands take where nothing is said, if that is not the default */
+    const char *option;      /* its name, where that is another than the field's */
+    const char *argument;    /* the name of its value in help: "LAW"; NULL: a flag, or no option */
+    const char *flag;        /* what the option sets where it takes no value: "yes" */
+    const char *cli_default; /* the default of commands, if that is another one */
 };
 
 struct bal_table {
@@ -76,8 +76,8 @@ const struct bal_field *bal_table_find(const struct bal_table *table, const char
 bool bal_field_number(const char *text, double *value);
 int bal_choice_find(const char *const *choices, const char *text); /* -1: none */
 
-/* Is the map at this node as the table wants it: known fields, none twice, none missing, every value of its
- * kind? What a value means is for others to check. */
+/* Does the map at this node match the table: known fields, none twice, none missing, every value of its kind?
+ * Whether a value makes sense is checked elsewhere. */
 enum bal_code bal_table_check(const struct bal_table *table, struct bal_document *document, int node,
                               const char *field, struct bal_error *err);
 

@@ -1,4 +1,4 @@
-/* Holds a document against the tables. */
+/* Checks a document against the tables of fields. */
 #include "spec/fields.h"
 
 #include "base/nearest.h"
@@ -29,7 +29,7 @@ static void list_fields(const struct bal_table *table, char *text, size_t size) 
     size_t used = 0;
     text[0] = 0;
     for (size_t i = 0; i < table->count && used < size; i++)
-        if (!table->field[i].older)
+        if (!table->field[i].deprecated)
             used +=
                 (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", table->field[i].name);
 }
@@ -71,7 +71,7 @@ static enum bal_code check_choice(const struct bal_field *field, const char *con
     const char *text = bal_node_text(document, node);
     if (bal_choice_find(choices, text) >= 0)
         return BAL_OK;
-    char list[200];
+    char list[360];
     list_choices(choices, list, sizeof list);
     return bal_document_fail(document, err, node, field->name, BAL_E_UNKNOWN, "'%.60s' is none of %s", text,
                              list);
@@ -123,7 +123,7 @@ static enum bal_code check_item(const struct bal_field *field, unsigned allowed,
     const enum bal_node_kind kind = bal_node_kind(document, node);
     if (!(allowed & 1u << kind))
         return wrong_kind(field, allowed, document, node, err);
-    enum bal_code code = bal_document_spend(document, 1, err);
+    enum bal_code code = bal_document_count_steps(document, 1, err);
     if (code)
         return code;
     if (kind == BAL_NODE_TEXT)
@@ -164,7 +164,7 @@ static enum bal_code check_key(const struct bal_table *table, struct bal_documen
     if (!bal_table_find(table, name)) {
         struct bal_nearest nearest = {.text = name, .length = strlen(name)};
         for (size_t f = 0; f < table->count; f++)
-            if (!table->field[f].older)
+            if (!table->field[f].deprecated)
                 bal_nearest_offer(&nearest, table->field[f].name);
         if (nearest.name)
             return bal_document_fail(document, err, key, table->name, BAL_E_UNKNOWN,
@@ -186,15 +186,15 @@ enum bal_code bal_table_check(const struct bal_table *table, struct bal_document
     for (size_t i = 0; i < bal_node_count(document, node); i++) {
         enum bal_code code = check_key(table, document, node, i, err);
         if (!code)
-            code = bal_document_spend(document, 1, err);
+            code = bal_document_count_steps(document, 1, err);
         if (code)
             return code;
     }
     for (size_t i = 0; i < table->count; i++) {
         const struct bal_field *f = &table->field[i];
         const int value = bal_node_get(document, node, f->name);
-        if (!value && !f->fallback && f->type != BAL_TYPE_SETTING)
-            return bal_document_lacks(document, err, node, field, f->name, f->help);
+        if (!value && !f->default_value && f->type != BAL_TYPE_SETTING)
+            return bal_document_fail_missing(document, err, node, field, f->name, f->help);
         const enum bal_code code = value ? check_value(f, document, value, err) : BAL_OK;
         if (code)
             return code;

@@ -1,8 +1,9 @@
+/* Builds the cases of an experiment's cells, and the text that identifies a trial. */
 #include "spec/plan.h"
 
 #include "ballast/number.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -10,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Part of every identity. To be raised when the same trial gives other numbers than before. */
-enum { RESULTS_REVISION = 3 };
+/* Part of every identity. Increase it when the same trial gives other numbers than earlier versions. */
+enum { RESULTS_REVISION = 4 };
 
 const char *bal_mode_text(enum bal_mode mode) {
     return bal_modes[mode];
@@ -62,8 +63,8 @@ const struct bal_param *bal_swept_param(const struct bal_swept *swept, const str
 
 /* Hands the model over as text, piece by piece: every setting that has not its default, a line for each. A
  * new setting leaves the text of older models alone, and with it their identities and seeds. */
-static void tell_model(const struct bal_draft *draft, void (*tell)(void *context, const char *piece),
-                       void *context) {
+static void write_model(const struct bal_draft *draft, void (*tell)(void *context, const char *piece),
+                        void *context) {
     const struct bal_section *section;
     const struct bal_field *setting;
     for (size_t i = 0; (setting = bal_setting_at(i, &section)); i++) {
@@ -77,13 +78,13 @@ static void tell_model(const struct bal_draft *draft, void (*tell)(void *context
     }
 }
 
-static uint64_t mix(uint64_t x) { /* the finaliser of MurmurHash3 */
+static uint64_t mix_bits(uint64_t x) { /* the finaliser of MurmurHash3 */
     x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
     x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
     return x ^ x >> 33;
 }
 
-static void tell_hash(void *context, const char *piece) { /* FNV-1a */
+static void write_to_hash(void *context, const char *piece) { /* FNV-1a */
     uint64_t *hash = context;
     for (; *piece; piece++)
         *hash = (*hash ^ (unsigned char)*piece) * 0x100000001b3u;
@@ -93,9 +94,9 @@ static void tell_hash(void *context, const char *piece) { /* FNV-1a */
  * point alone: not on the other points, and not on the policy, so all policies see the same arrivals. It is
  * kept below 2^53, where every number is exact in JSON. */
 static uint64_t point_seed(uint64_t seed, const struct bal_draft *draft) {
-    uint64_t hash = 0xcbf29ce484222325u ^ mix(seed);
-    tell_model(draft, tell_hash, &hash);
-    return mix(hash) >> 11;
+    uint64_t hash = 0xcbf29ce484222325u ^ mix_bits(seed);
+    write_model(draft, write_to_hash, &hash);
+    return mix_bits(hash) >> 11;
 }
 
 void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_draft *draft) {
@@ -130,8 +131,8 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
                 bal_field_number(e->axis[a].value[index[a]].text[f],
                                  &spec->value[param - spec->policy->params]);
         }
-    bal_draft_choose_length(draft, &draft->c, 1, bal_usual_time(&draft->c.model));
-    draft->c.longest = 0;
+    bal_draft_choose_length(draft, &draft->c, 1, bal_default_run_length(&draft->c.model));
+    draft->c.max_run_length = 0;
     if (e->live) {
         draft->c.run.engine = e->policy[policy].real ? BAL_ENGINE_LIVE : BAL_ENGINE_NETWORK;
         draft->c.run.real = e->policy[policy].real;
@@ -151,17 +152,17 @@ unsigned bal_plan_most(const struct bal_experiment *e, size_t point) {
     return draft.most > draft.c.replications ? (unsigned)draft.most : draft.c.replications;
 }
 
-static void tell_file(void *context, const char *piece) {
+static void write_to_file(void *context, const char *piece) {
     fputs(piece, context);
 }
 
 char *bal_plan_identity(const struct bal_case *c) {
-    struct bal_gather identity;
-    if (!bal_gather_open(&identity))
+    struct bal_strbuf identity;
+    if (!bal_strbuf_open(&identity))
         return NULL;
     FILE *out = identity.stream;
     const struct bal_draft draft = {.c = *c};
-    tell_model(&draft, tell_file, out);
+    write_model(&draft, write_to_file, out);
     char policy[400], time[BAL_NUMBER_TEXT], warmup[BAL_NUMBER_TEXT] = "auto";
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_number_print(c->run.time, time);
@@ -179,5 +180,5 @@ char *bal_plan_identity(const struct bal_case *c) {
         fprintf(out, "\nlive=%s", c->run.real);
     else if (c->draws > 1)
         fprintf(out, "\ndraws=%u", c->draws);
-    return bal_gather_close(&identity) ? identity.text : NULL;
+    return bal_strbuf_close(&identity) ? identity.text : NULL;
 }

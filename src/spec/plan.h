@@ -1,5 +1,4 @@
-/* From an experiment to its cells: what is set at each point, with which seed, and what identifies a trial.
- */
+/* Builds the cells of an experiment: the settings at each point, the seed, and the identity of a trial. */
 #ifndef SPEC_PLAN_H
 #define SPEC_PLAN_H
 
@@ -21,7 +20,7 @@ struct bal_experiment_private {
     struct bal_swept swept[BAL_AXES_MAX][BAL_AXIS_FIELDS_MAX];
 };
 
-/* The parameter of the policy that the swept means, or NULL. */
+/* The parameter of the policy that this field of an axis sets, or NULL. */
 const struct bal_param *bal_swept_param(const struct bal_swept *swept, const struct bal_policy *policy);
 
 /* The model and run at a point, without a policy. */
@@ -31,8 +30,8 @@ void bal_plan_point(const struct bal_experiment *experiment, size_t point, struc
 void bal_plan_policy(const struct bal_experiment *experiment, size_t point, size_t policy,
                      struct bal_draft *draft);
 
-/* Everything that determines the trials of a cell but the replication, as text of one line for each part; the
- * caller frees it. NULL: not enough memory. */
+/* Everything that determines the trials of a cell except the replication, as text with one line for each
+ * part; the caller frees it. NULL: not enough memory. */
 char *bal_plan_identity(const struct bal_case *c);
 
 /* Most replications that the cell may have. */

@@ -85,7 +85,7 @@ double bal_quantity_of_trial(struct bal_quantity quantity, const struct bal_tria
                                                 : trial->tail[quantity.level];
 }
 
-/* What theory says of all jobs or of those of one class: a metric by its place after RESPONSE_MEAN. */
+/* Theory for all jobs or for those of one class: a metric by its place after RESPONSE_MEAN. */
 static double known_time(int place, double response, double waiting, double probability,
                          const double *quantile) {
     switch (place) {
@@ -105,7 +105,7 @@ static double known_time(int place, double response, double waiting, double prob
     }
 }
 
-static double known_of_class(const struct bal_known_class *class, int place) {
+static double known_of_class(const struct bal_prediction_class *class, int place) {
     return known_time(place, class->response_mean, class->waiting_mean, class->waiting_probability,
                       class->response_quantile);
 }
@@ -113,10 +113,10 @@ static double known_of_class(const struct bal_known_class *class, int place) {
 enum { TIMES = BAL_WAITING_PROBABILITY - BAL_RESPONSE_MEAN }; /* metrics after the first of a class */
 
 double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_model *model,
-                             const struct bal_known *known) {
+                             const struct bal_prediction *known) {
     const int metric = quantity.metric;
     const double rate = bal_model_arrival_rate(model);
-    if (known->kind == BAL_KNOWN_NOTHING || quantity.quantile > 0)
+    if (known->kind == BAL_THEORY_UNKNOWN || quantity.quantile > 0)
         return NAN;
     if (metric == BAL_METRIC_COUNT) /* beyond the levels that were worth keeping there is nothing */
         return (unsigned)quantity.level < known->levels ? known->tail[quantity.level]
@@ -130,12 +130,18 @@ double bal_quantity_of_known(struct bal_quantity quantity, const struct bal_mode
         return known_of_class(&known->high, metric - BAL_HIGH_RESPONSE_MEAN);
     if (metric >= BAL_LOW_RESPONSE_MEAN && metric <= BAL_LOW_RESPONSE_MEAN + TIMES)
         return known_of_class(&known->low, metric - BAL_LOW_RESPONSE_MEAN);
+    if (metric >= BAL_HIGH_TAIL_1 && metric <= BAL_HIGH_TAIL_3)
+        return known->high_tail[metric - BAL_HIGH_TAIL_1 + 1];
+    if (metric >= BAL_CLASS_1_RESPONSE_MEAN && metric <= BAL_CLASS_8_RESPONSE_P99)
+        return (metric - BAL_CLASS_1_RESPONSE_MEAN) % 2 == 0
+                   ? known->class_response[(metric - BAL_CLASS_1_RESPONSE_MEAN) / 2]
+                   : NAN;
     return known_time(metric, known->response_mean, known->waiting_mean, known->waiting_probability,
                       known->response_quantile);
 }
 
-double bal_quantity_bound(struct bal_quantity quantity, const struct bal_known *known) {
-    if (known->kind == BAL_KNOWN_NOTHING || quantity.quantile > 0)
+double bal_quantity_bound(struct bal_quantity quantity, const struct bal_prediction *known) {
+    if (known->kind == BAL_THEORY_UNKNOWN || quantity.quantile > 0)
         return NAN;
     return quantity.metric == BAL_WAITING_MEAN         ? known->waiting_bound
            : quantity.metric == BAL_HIGH_RESPONSE_MEAN ? known->high.response_bound
@@ -143,8 +149,15 @@ double bal_quantity_bound(struct bal_quantity quantity, const struct bal_known *
                                                        : NAN;
 }
 
+double bal_quantity_cut(struct bal_quantity quantity, const struct bal_prediction *known) {
+    return quantity.quantile > 0                       ? NAN
+           : quantity.metric == BAL_HIGH_RESPONSE_MEAN ? known->high.response_cut
+           : quantity.metric == BAL_LOW_RESPONSE_MEAN  ? known->low.response_cut
+                                                       : NAN;
+}
+
 /* Power from the fractions of servers in each state. */
-static double known_power(int metric, const struct bal_model *model, const struct bal_known_span *span) {
+static double known_power(int metric, const struct bal_model *model, const struct bal_theory_averages *span) {
     const struct bal_watts watts = bal_watts_of(&model->watts);
     const double mean = span->busy * watts.busy + span->standby * watts.idle + span->setup * watts.setup +
                         span->off * watts.off;
@@ -167,7 +180,7 @@ static double known_power(int metric, const struct bal_model *model, const struc
 }
 
 static double known_over(struct bal_quantity quantity, const struct bal_model *model,
-                         const struct bal_known_span *span) {
+                         const struct bal_theory_averages *span) {
     switch (quantity.metric) {
     case BAL_METRIC_COUNT:
         return span->tail[quantity.level];
@@ -185,24 +198,24 @@ static double known_over(struct bal_quantity quantity, const struct bal_model *m
 double bal_quantity_of_case(struct bal_quantity quantity, const struct bal_case *c, const char **source) {
     const char *unused;
     const char **name = source ? source : &unused;
-    struct bal_known_span span;
+    struct bal_theory_averages span;
     if (c->run.warmup >= 0 &&
-        bal_known_over(&c->model, &c->policy, c->run.warmup * c->run.time, c->run.time, &span)) {
+        bal_theory_average(&c->model, &c->policy, c->run.warmup * c->run.time, c->run.time, &span)) {
         *name = "fluid limit";
         return quantity.quantile > 0 ? NAN : known_over(quantity, &c->model, &span);
     }
-    const struct bal_known known = bal_known_of(&c->model, &c->policy);
+    const struct bal_prediction known = bal_theory_predict(&c->model, &c->policy);
     *name = known.source;
     if (quantity.quantile > 0)
         return quantity.level > BAL_OF_WAITING
                    ? NAN
-                   : bal_known_quantile(&c->model, &c->policy,
-                                        quantity.level == BAL_OF_RESPONSE ? BAL_KNOWN_RESPONSE
-                                                                          : BAL_KNOWN_WAITING,
-                                        quantity.quantile);
-    if (c->policy.policy->power && known.kind == BAL_KNOWN_LIMIT && c->model.load < 1) {
+                   : bal_theory_quantile(&c->model, &c->policy,
+                                         quantity.level == BAL_OF_RESPONSE ? BAL_THEORY_RESPONSE
+                                                                           : BAL_THEORY_WAITING,
+                                         quantity.quantile);
+    if (c->policy.policy->power && known.kind == BAL_THEORY_LIMIT && c->model.load < 1) {
         /* in the limit a server is busy or off */
-        const struct bal_known_span limit = {.busy = c->model.load, .off = 1 - c->model.load};
+        const struct bal_theory_averages limit = {.busy = c->model.load, .off = 1 - c->model.load};
         const double power = known_power(quantity.metric, &c->model, &limit);
         if (!isnan(power))
             return power;

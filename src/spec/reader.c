@@ -1,3 +1,4 @@
+/* Functions that all parts of the reader of experiment files use: values, references, errors. */
 #include "spec/reader.h"
 
 #include "base/utf8.h"
@@ -36,22 +37,22 @@ const char *bal_reader_line(struct bal_reader *reader, int map, const char *name
     return line;
 }
 
-double bal_reader_number(struct bal_reader *reader, int map, const char *name, double fallback) {
+double bal_reader_number(struct bal_reader *reader, int map, const char *name, double default_value) {
     const int node = bal_node_get(reader->document, map, name);
-    double value = fallback;
+    double value = default_value;
     if (node)
         bal_field_number(bal_node_text(reader->document, node), &value);
     return value;
 }
 
 int bal_reader_choice(struct bal_reader *reader, int map, const char *name, const char *const *choices,
-                      int fallback) {
+                      int default_value) {
     const int node = bal_node_get(reader->document, map, name);
-    return node ? bal_choice_find(choices, bal_node_text(reader->document, node)) : fallback;
+    return node ? bal_choice_find(choices, bal_node_text(reader->document, node)) : default_value;
 }
 
-bool bal_reader_flag(struct bal_reader *reader, int map, const char *name, bool fallback) {
-    return bal_reader_choice(reader, map, name, bal_flags, fallback) & 1;
+bool bal_reader_flag(struct bal_reader *reader, int map, const char *name, bool default_value) {
+    return bal_reader_choice(reader, map, name, bal_flags, default_value) & 1;
 }
 
 size_t bal_reader_count(struct bal_reader *reader, int node) {
@@ -168,7 +169,7 @@ enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, in
     if (bal_node_kind(reader->document, node) != BAL_NODE_TEXT)
         return bal_reader_fail(reader, node, a->name, BAL_E_SYNTAX,
                                "this should be one value of the axis, such as %s", a->value[0].label);
-    const enum bal_code code = bal_document_spend(reader->document, a->count, reader->err);
+    const enum bal_code code = bal_document_count_steps(reader->document, a->count, reader->err);
     if (code)
         return code;
     const char *text = bal_node_text(reader->document, node);
@@ -193,14 +194,14 @@ static const struct bal_field range_fields[] = {
      .type = BAL_TYPE_NUMBER,
      .low = -1e300,
      .high = 1e300,
-     .fallback = "",
+     .default_value = "",
      .help = ""},
     {.name = "to",
      .is = BAL_IS_TEXT,
      .type = BAL_TYPE_NUMBER,
      .low = -1e300,
      .high = 1e300,
-     .fallback = "",
+     .default_value = "",
      .help = ""},
 };
 static const struct bal_table range_table = {"where", "", range_fields,

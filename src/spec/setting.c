@@ -52,16 +52,16 @@ bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *
     const size_t length = setting->print(draft, text, BAL_SETTING_TEXT);
     assert(length < BAL_SETTING_TEXT);
     (void)length;
-    return *text && (!setting->fallback || strcmp(text, setting->fallback) != 0);
+    return *text && (!setting->default_value || strcmp(text, setting->default_value) != 0);
 }
 
 void bal_draft_init(struct bal_draft *draft) {
     *draft = (struct bal_draft){.jobs = NAN, .time = NAN, .warmup = NAN, .c.model.load = NAN};
     const struct bal_field *setting;
     for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
-        if (!setting->fallback || !*setting->fallback)
+        if (!setting->default_value || !*setting->default_value)
             continue;
-        const enum bal_code code = setting->set(draft, setting->fallback, NULL);
+        const enum bal_code code = setting->set(draft, setting->default_value, NULL);
         assert(code == BAL_OK);
         (void)code;
     }
@@ -76,7 +76,7 @@ double bal_draft_time(const struct bal_draft *draft) {
     if (!isnan(draft->time))
         return draft->time;
     if (isnan(draft->jobs))
-        return bal_usual_time(model);
+        return bal_default_run_length(model);
     const double time = draft->jobs / bal_model_arrival_rate(model);
     return model->clock == BAL_CLOCK_SLOTTED ? ceil(time) : time;
 }
@@ -88,6 +88,7 @@ void bal_draft_complete(struct bal_draft *draft) {
     if (model->clock == BAL_CLOCK_SLOTTED && isnan(model->load))
         bal_model_set_load(model);
     draft->c.run.time = bal_draft_time(draft);
+    draft->c.path = draft->window > 0 && !bal_draft_is_open(draft);
     if (draft->window > 0)
         draft->c.run.warmup = fmin(fmax(1 - draft->window / draft->c.run.time, 0), 0.999);
 }

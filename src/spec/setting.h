@@ -1,4 +1,4 @@
-/* The settings: what can be said of a model and of its runs, in experiment files and on command lines.
+/* The settings: all parameters of a model and of its runs, in experiment files and on command lines.
  *
  * A setting is one row of settings_fleet.c, settings_workload.c, settings_network.c or settings_run.c: a
  * struct bal_field with a function that reads it into a draft and one that prints it. Everything else
@@ -20,10 +20,10 @@ struct bal_draft {
     double most;       /* replications that a precision may ask for */
 };
 
-/* Every setting at its default. What has none stays open: no servers, the load NaN. */
+/* Every setting at its default. A setting without a default stays unset: no servers, load NaN. */
 void bal_draft_init(struct bal_draft *draft);
 
-/* Length of a replication in time: as asked, or the usual one; and is it open? */
+/* Length of a replication in time: as given, or the usual one. The second function: is it unset? */
 double bal_draft_time(const struct bal_draft *draft);
 bool bal_draft_is_open(const struct bal_draft *draft);
 
@@ -32,7 +32,8 @@ bool bal_draft_is_open(const struct bal_draft *draft);
 void bal_draft_complete(struct bal_draft *draft);
 
 /* Where the length is open: as long as bal_choose_length makes cases that were drafted with it, which differ
- * in their policy. usual: bal_usual_time, or where runs may be made longer afterwards bal_first_time. */
+ * in their policy. usual: bal_default_run_length, or where runs may be made longer afterwards
+ * bal_initial_run_length. */
 void bal_draft_choose_length(const struct bal_draft *draft, struct bal_case *cases, size_t count,
                              double usual);
 
@@ -47,8 +48,8 @@ struct bal_section {
 enum { BAL_SECTIONS = 4 };
 extern const struct bal_section bal_section[BAL_SECTIONS];
 
-/* All settings one after the other, in the order of the sections: i from 0 on; NULL after the last. Where
- * section is not NULL, *section says where it stands. */
+/* All settings one after the other, in the order of the sections: i from 0 on; NULL after the last. If
+ * section is not NULL, *section is set to its section. */
 const struct bal_field *bal_setting_at(size_t i, const struct bal_section **section);
 
 /* The setting that is swept by that name: "load", "run.jobs"; NULL when there is none. */
@@ -58,10 +59,10 @@ const struct bal_field *bal_setting_find(const char *name);
 enum bal_code bal_setting_read(const struct bal_field *setting, const char *text, struct bal_draft *draft,
                                struct bal_error *err);
 
-enum { BAL_SETTING_TEXT = 1 << 16 }; /* room for any: a fleet of 32 groups with laws is the longest */
+enum { BAL_SETTING_TEXT = 1 << 16 }; /* long enough for any: a fleet of 32 groups with laws is the longest */
 
-/* Prints the canonical text of a setting, and says whether it is another than the default. One that is open
- * has an empty text, and counts as a default. */
+/* Prints the canonical text of a setting, and returns whether it differs from the default. An unset one has
+ * an empty text, and counts as a default. */
 bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *draft,
                        char text[BAL_SETTING_TEXT]);
 

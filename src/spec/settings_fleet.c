@@ -29,7 +29,7 @@ static size_t print_weights(const struct bal_draft *draft, char *text, size_t si
 }
 
 static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1, 1e6, true, "a whole number of jobs from 1 to 1M"};
+    static const struct bal_value_range range = {1, 1e6, true, "a whole number of jobs from 1 to 1M"};
     return bal_value_whole(text, &range, &draft->c.model.slots, err);
 }
 
@@ -55,7 +55,7 @@ static size_t print_discipline(const struct bal_draft *draft, char *text, size_t
 }
 
 static enum bal_code set_buffer(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1, 1e9, true, "a whole number of jobs from 1, or none"};
+    static const struct bal_value_range range = {1, 1e9, true, "a whole number of jobs from 1, or none"};
     if (strcmp(text, "none") != 0)
         return bal_value_whole(text, &range, &draft->c.model.buffer, err);
     draft->c.model.buffer = 0;
@@ -67,22 +67,27 @@ static size_t print_buffer(const struct bal_draft *draft, char *text, size_t siz
 }
 
 /* A law, or a number that is the mean of an exponential one. */
-static enum bal_code set_timer(const char *text, struct bal_law *law, struct bal_error *err) {
-    static const struct bal_range range = {1e-9, 1e9, false,
-                                           "a mean above 0 or a law, such as 10, det(10) or erlang(4,10)"};
+static enum bal_code set_timer(const char *text, struct bal_dist *dist, struct bal_error *err) {
+    static const struct bal_value_range range = {
+        1e-9, 1e9, false, "a mean above 0 or a law, such as 10, det(10) or erlang(4,10)"};
     double mean = 1;
     if (strchr("0123456789.", text[0]) == NULL)
-        return bal_law_parse(text, law, err);
+        return bal_dist_parse(text, dist, err);
     const enum bal_code code = bal_value_number(text, &range, &mean, err);
     if (code)
         return code;
-    bal_law_parse("exp", law, NULL);
-    bal_law_scale(law, mean);
+    bal_dist_parse("exp", dist, NULL);
+    bal_dist_scale(dist, mean);
     return BAL_OK;
 }
 
-static size_t print_timer(const struct bal_law *law, char *text, size_t size) {
-    return law->mean > 0 ? bal_law_print(law, text, size) : bal_value_print_text("", text, size);
+/* With its mean, also where that is 1: other than sizes, these times are no unit for anything. */
+static size_t print_timer(const struct bal_dist *dist, char *text, size_t size) {
+    if (!(dist->mean > 0))
+        return bal_value_print_text("", text, size);
+    const size_t length = bal_dist_print(dist, text, size);
+    return strchr(text, '(') || length + 3 >= size ? length
+                                                   : length + bal_value_print_text("(1)", text + length, 4);
 }
 
 static enum bal_code set_standby(struct bal_draft *draft, const char *text, struct bal_error *err) {
@@ -130,54 +135,55 @@ static const struct bal_field fields[] = {
      BAL_SETTING(servers),
      .whole = true,
      .argument = "FLEET",
-     .usual = "100",
+     .cli_default = "100",
      .help = "how many, or COUNTxSPEED,...: `50x1,50x10`; slotted also `50xuniform(1,19)`"},
     {.name = "weights",
      BAL_SETTING(weights),
-     .fallback = "speeds",
+     .default_value = "speeds",
      .argument = "NAME",
      .help = "what the dispatcher knows of unequal servers: `speeds`, or `none`"},
     {.name = "slots",
      BAL_SETTING(slots),
      .whole = true,
-     .fallback = "1",
+     .default_value = "1",
      .argument = "K",
      .help = "jobs that a server works on at once, each at its full speed"},
     {.name = "discipline",
      BAL_SETTING(discipline),
-     .fallback = "auto",
+     .default_value = "auto",
      .argument = "NAME",
      .help = "how servers work: `fifo`, `preemptive`, `nonpreemptive`, `ps`; `auto`: as the policy asks"},
     {.name = "buffer",
      BAL_SETTING(buffer),
      .whole = true,
-     .fallback = "none",
+     .default_value = "none",
      .argument = "B",
      .help = "most jobs at a server, one more is lost"},
     {.name = "standby",
      BAL_SETTING(standby),
-     .fallback = "",
+     .default_value = "",
      .argument = "LAW",
      .help = "idle time before a server switches off, in place of 1/mu: `10`, `det(10)`, ..."},
     {.name = "setup",
      BAL_SETTING(setup),
-     .fallback = "",
+     .default_value = "",
      .argument = "LAW",
      .help = "time to switch a server on, in place of 1/nu: `10`, `det(10)`, `erlang(4,10)`, ..."},
     {.name = "failures",
      BAL_SETTING(failures),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "HOW",
      .help =
          "servers fail and are repaired: `mtbf=1000,mttr=10`, also `...,jobs=restart` or `lost`, `seen=no`"},
     {.name = "start",
      BAL_SETTING(start),
-     .fallback = "idle",
+     .default_value = "idle",
      .argument = "STATE",
-     .help = "how servers start: `idle`, or fractions such as `busy=0.3,off=0.7`"},
+     .help = "how servers start: `idle`, or fractions such as `busy=0.3,off=0.7`; `busy=0.3,jobs=5`: with "
+             "five jobs each"},
     {.name = "watts",
      BAL_SETTING(watts),
-     .fallback = "200,140,200,0",
+     .default_value = "200,140,200,0",
      .argument = "B,I,S,O",
      .help = "watts of a server: BUSY,IDLE,SETUP,OFF"},
 };

@@ -14,31 +14,32 @@ static size_t print_dispatchers(const struct bal_draft *draft, char *text, size_
 
 /* A law, or a number that is always so. */
 static enum bal_code set_delay(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {
+    static const struct bal_value_range range = {
         1e-9, 1e9, false, "a time above 0, a law such as exp(0.1) or uniform(0.05,0.15), or none"};
-    struct bal_law *law = &draft->c.model.network.delay;
+    struct bal_dist *dist = &draft->c.model.network.delay;
     double value = 1;
     if (strcmp(text, "none") == 0) {
-        memset(law, 0, sizeof *law);
+        memset(dist, 0, sizeof *dist);
         return BAL_OK;
     }
     if (strchr("0123456789.", text[0]) == NULL)
-        return bal_law_parse(text, law, err);
+        return bal_dist_parse(text, dist, err);
     const enum bal_code code = bal_value_number(text, &range, &value, err);
     if (code)
         return code;
-    bal_law_parse("det", law, NULL);
-    bal_law_scale(law, value);
+    bal_dist_parse("det", dist, NULL);
+    bal_dist_scale(dist, value);
     return BAL_OK;
 }
 
 static size_t print_delay(const struct bal_draft *draft, char *text, size_t size) {
-    const struct bal_law *law = &draft->c.model.network.delay;
-    return law->mean > 0 ? bal_law_print(law, text, size) : bal_value_print_text("none", text, size);
+    const struct bal_dist *dist = &draft->c.model.network.delay;
+    return dist->mean > 0 ? bal_dist_print(dist, text, size) : bal_value_print_text("none", text, size);
 }
 
 static enum bal_code set_loss(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {0, 0.99, false, "a probability from 0 to 0.99, such as 0.01"};
+    static const struct bal_value_range range = {0, 0.99, false,
+                                                 "a probability from 0 to 0.99, such as 0.01"};
     return bal_value_number(text, &range, &draft->c.model.network.loss, err);
 }
 
@@ -48,7 +49,7 @@ static size_t print_loss(const struct bal_draft *draft, char *text, size_t size)
 
 /* A time, or none. */
 static enum bal_code set_time(const char *text, double *time, struct bal_error *err) {
-    static const struct bal_range range = {1e-9, 1e15, false, "a time above 0, such as 10, or none"};
+    static const struct bal_value_range range = {1e-9, 1e15, false, "a time above 0, such as 10, or none"};
     if (strcmp(text, "none") != 0)
         return bal_value_number(text, &range, time, err);
     *time = 0;
@@ -81,65 +82,87 @@ static size_t print_churn(const struct bal_draft *draft, char *text, size_t size
     return bal_churn_print(&draft->c.model.network.churn, text, size);
 }
 
-static enum bal_code set_sinkhole(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    return bal_sinkhole_parse(text, &draft->c.model.network.sinkhole, err);
+static enum bal_code set_fail_fast(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_fail_fast_parse(text, &draft->c.model.network.fail_fast, err);
 }
 
-static size_t print_sinkhole(const struct bal_draft *draft, char *text, size_t size) {
-    return bal_sinkhole_print(&draft->c.model.network.sinkhole, text, size);
+static size_t print_fail_fast(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_fail_fast_print(&draft->c.model.network.fail_fast, text, size);
 }
 
-static enum bal_code set_quarantine(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    return bal_value_flag(text, &draft->c.model.network.quarantine, err);
+static enum bal_code set_ejection(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_value_flag(text, &draft->c.model.network.ejection, err);
 }
 
-static size_t print_quarantine(const struct bal_draft *draft, char *text, size_t size) {
-    return bal_value_print_flag(draft->c.model.network.quarantine, text, size);
+static size_t print_ejection(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_flag(draft->c.model.network.ejection, text, size);
+}
+
+/* For a deprecated name: its value is printed under the new name. */
+static size_t print_nothing(const struct bal_draft *draft, char *text, size_t size) {
+    (void)draft;
+    return bal_value_print_text("", text, size);
 }
 
 static const struct bal_field fields[] = {
     {.name = "dispatchers",
      BAL_SETTING(dispatchers),
      .whole = true,
-     .fallback = "1",
+     .default_value = "1",
      .argument = "M",
      .help = "how many, each with a view of its own; or the share of the jobs of each: `0.5,0.3,0.2`"},
     {.name = "delay",
      BAL_SETTING(delay),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "LAW",
      .help = "time that every message takes, and a job and its response: `0.1`, `exp(0.1)`, ..."},
     {.name = "loss",
      BAL_SETTING(loss),
-     .fallback = "0",
+     .default_value = "0",
      .argument = "P",
      .help = "probability that a message gets lost; jobs and responses never do"},
     {.name = "heartbeat",
      BAL_SETTING(heartbeat),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "TIME",
      .help = "how often each server tells each dispatcher what is so; not heard three times: not chosen"},
     {.name = "timeout",
      BAL_SETTING(timeout),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "TIME",
      .help = "how long a job waits for replies to probes (`none`: ten delays, or 0.1 service times)"},
     {.name = "churn",
      BAL_SETTING(churn),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "UP,DOWN",
      .help =
          "mean times for which servers work and are down; jobs there are retried, or lost: `1000,10,lose`"},
-    {.name = "sinkhole",
-     BAL_SETTING(sinkhole),
-     .fallback = "none",
+    {.name = "fail-fast",
+     BAL_SETTING(fail_fast),
+     .default_value = "none",
      .argument = "SHARE",
      .help = "share of servers that answer fast and wrongly, and how fast: `0.1`, `0.1,0.05`"},
-    {.name = "quarantine",
-     BAL_SETTING(quarantine),
-     .fallback = "no",
+    {.name = "sinkhole",
+     .is = BAL_IS_TEXT,
+     .type = BAL_TYPE_SETTING,
+     .set = set_fail_fast,
+     .print = print_nothing,
+     .default_value = "",
+     .deprecated = true,
+     .help = "`fail-fast`"},
+    {.name = "ejection",
+     BAL_SETTING(ejection),
+     .default_value = "no",
      .flag = "yes",
-     .help = "dispatchers shun servers that fail, and try them again later"},
+     .help = "dispatchers eject servers that fail several times in a row, and try them again later"},
+    {.name = "quarantine",
+     .is = BAL_IS_TEXT,
+     .type = BAL_TYPE_SETTING,
+     .set = set_ejection,
+     .print = print_nothing,
+     .default_value = "",
+     .deprecated = true,
+     .help = "`ejection`"},
 };
 
 const struct bal_table bal_network_table = {"network", "What lies between dispatchers and servers.", fields,

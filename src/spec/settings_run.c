@@ -6,7 +6,7 @@
 #include <string.h>
 
 static enum bal_code set_jobs(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1, 1e15, true, "a whole number of jobs from 1, such as 2M"};
+    static const struct bal_value_range range = {1, 1e15, true, "a whole number of jobs from 1, such as 2M"};
     const enum bal_code code = bal_value_number(text, &range, &draft->jobs, err);
     if (!code)
         draft->time = NAN;
@@ -18,7 +18,7 @@ static size_t print_jobs(const struct bal_draft *draft, char *text, size_t size)
 }
 
 static enum bal_code set_time(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1e-6, 1e15, false, "a length of time above 0, such as 10k"};
+    static const struct bal_value_range range = {1e-6, 1e15, false, "a length of time above 0, such as 10k"};
     const enum bal_code code = bal_value_number(text, &range, &draft->time, err);
     if (!code)
         draft->jobs = NAN;
@@ -31,7 +31,7 @@ static size_t print_time(const struct bal_draft *draft, char *text, size_t size)
 
 /* The time of slotted runs had a name of its own, until servers had slots too. */
 static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1, 1e15, true, "a whole number of slots from 1, such as 1M"};
+    static const struct bal_value_range range = {1, 1e15, true, "a whole number of slots from 1, such as 1M"};
     const enum bal_code code = bal_value_number(text, &range, &draft->time, err);
     if (!code)
         draft->jobs = NAN;
@@ -40,11 +40,11 @@ static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct
 
 static size_t print_slots(const struct bal_draft *draft, char *text, size_t size) {
     (void)draft;
-    return bal_value_print_text("", text, size); /* told by the time */
+    return bal_value_print_text("", text, size); /* the time is printed instead */
 }
 
 static enum bal_code set_replications(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1, 100000, true, "a whole number from 1 to 100000"};
+    static const struct bal_value_range range = {1, 100000, true, "a whole number from 1 to 100000"};
     uint32_t value = 0;
     const enum bal_code code = bal_value_whole(text, &range, &value, err);
     if (!code)
@@ -57,8 +57,8 @@ static size_t print_replications(const struct bal_draft *draft, char *text, size
 }
 
 static enum bal_code set_precision(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1e-6, 1, false,
-                                           "a relative half-width from 0.000001 to 1, such as 0.01, or none"};
+    static const struct bal_value_range range = {
+        1e-6, 1, false, "a relative half-width from 0.000001 to 1, such as 0.01, or none"};
     if (strcmp(text, "none") != 0)
         return bal_value_number(text, &range, &draft->c.precision, err);
     draft->c.precision = 0;
@@ -70,7 +70,7 @@ static size_t print_precision(const struct bal_draft *draft, char *text, size_t 
 }
 
 static enum bal_code set_most(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1, 100000, true, "a whole number from 1 to 100000"};
+    static const struct bal_value_range range = {1, 100000, true, "a whole number from 1 to 100000"};
     return bal_value_number(text, &range, &draft->most, err);
 }
 
@@ -79,8 +79,8 @@ static size_t print_most(const struct bal_draft *draft, char *text, size_t size)
 }
 
 static enum bal_code set_warmup(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {0, 0.999, false,
-                                           "auto, mser, or the part of the run to cut, 0 to 0.999"};
+    static const struct bal_value_range range = {0, 0.999, false,
+                                                 "auto, mser, or the part of the run to cut, 0 to 0.999"};
     const bool automatic = strcmp(text, "auto") == 0;
     double warmup = automatic ? NAN : BAL_WARMUP_MSER;
     const bool word = automatic || strcmp(text, "mser") == 0;
@@ -97,8 +97,8 @@ static size_t print_warmup(const struct bal_draft *draft, char *text, size_t siz
 }
 
 static enum bal_code set_window(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1e-6, 1e15, false,
-                                           "a length of time above 0, such as 10, or none"};
+    static const struct bal_value_range range = {1e-6, 1e15, false,
+                                                 "a length of time above 0, such as 10, or none"};
     if (strcmp(text, "none") != 0)
         return bal_value_number(text, &range, &draft->window, err);
     draft->window = 0;
@@ -137,49 +137,55 @@ static const struct bal_field fields[] = {
     {.name = "jobs",
      BAL_SETTING(jobs),
      .whole = true,
-     .fallback = "",
+     .default_value = "",
      .argument = "J",
      .help = "length of a replication in expected jobs (default 2M, 100 a server, 100k slots, or more)"},
     {.name = "time",
      BAL_SETTING(time),
-     .fallback = "",
+     .default_value = "",
      .argument = "T",
      .help = "or in time: in slots where time is slotted"},
-    {.name = "slots", BAL_SETTING(slots), .whole = true, .fallback = "", .older = true, .help = "`time`"},
+    {.name = "slots",
+     BAL_SETTING(slots),
+     .whole = true,
+     .default_value = "",
+     .deprecated = true,
+     .help = "`time`"},
     {.name = "replications",
      BAL_SETTING(replications),
      .whole = true,
-     .fallback = "10",
+     .default_value = "10",
      .argument = "R",
      .help = "independent runs of each policy; two at least make an interval"},
     {.name = "precision",
      BAL_SETTING(precision),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "P",
      .help = "simulate until the mean response time is known to within this: `1%`"},
     {.name = "most",
      BAL_SETTING(most),
      .whole = true,
-     .fallback = "1000",
+     .default_value = "1000",
      .argument = "R",
      .help = "most replications that `precision` may ask for"},
     {.name = "warmup",
      BAL_SETTING(warmup),
-     .fallback = "auto",
+     .default_value = "auto",
      .argument = "PART",
      .help = "part of a run to cut; `auto`: a fifth, or more; `mser`: what MSER-5 finds in each run"},
     {.name = "window",
      BAL_SETTING(window),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "W",
-     .help = "or measure this last span of a run alone; with the time swept: a path"},
+     .help = "or measure this last span of a run alone; with the time given it is a span of a path, which "
+             "need not be settled"},
     {.name = "fluid",
      BAL_SETTING(fluid),
-     .fallback = "no",
+     .default_value = "no",
      .help = "compare the path from an idle fleet with that of the fluid model: `fluid.distance`"},
     {.name = "engine",
      BAL_SETTING(engine),
-     .fallback = "auto",
+     .default_value = "auto",
      .argument = "NAME",
      .help = "`markov`, `event`, `network`, `slotted`, `pooled`, `stealing`; `auto`: by the model"},
 };

@@ -3,6 +3,7 @@
 #include "spec/value.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *clock_name(int i) {
@@ -22,7 +23,7 @@ static size_t print_clock(const struct bal_draft *draft, char *text, size_t size
 }
 
 static enum bal_code set_load(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1e-6, 100, false, "a load above 0 (to 100), such as 0.9"};
+    static const struct bal_value_range range = {1e-6, 100, false, "a load above 0 (to 100), such as 0.9"};
     return bal_value_number(text, &range, &draft->c.model.load, err);
 }
 
@@ -31,23 +32,23 @@ static size_t print_load(const struct bal_draft *draft, char *text, size_t size)
 }
 
 static enum bal_code set_service(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    struct bal_law law;
-    const enum bal_code code = bal_law_parse(text, &law, err);
+    struct bal_dist dist;
+    const enum bal_code code = bal_dist_parse(text, &dist, err);
     if (code)
         return code;
-    if (isinf(law.mean))
+    if (isinf(dist.mean))
         return bal_fail(err, BAL_E_MODEL,
                         "the mean is infinite, and a load needs a finite one; for pareto A must be above 1");
-    draft->c.model.size = law;
+    draft->c.model.size = dist;
     return BAL_OK;
 }
 
 static size_t print_service(const struct bal_draft *draft, char *text, size_t size) {
-    return bal_law_print(&draft->c.model.size, text, size);
+    return bal_dist_print(&draft->c.model.size, text, size);
 }
 
 static enum bal_code set_tasks(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {1, 10000, true, "a whole number from 1 to 10000"};
+    static const struct bal_value_range range = {1, 10000, true, "a whole number from 1 to 10000"};
     return bal_value_whole(text, &range, &draft->c.model.tasks, err);
 }
 
@@ -56,19 +57,39 @@ static size_t print_tasks(const struct bal_draft *draft, char *text, size_t size
 }
 
 static enum bal_code set_high(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_range range = {0, 1, false, "a share from 0 to 1, such as 0.3, or none"};
+    static const struct bal_value_range range = {0, 1, false, "a share from 0 to 1, such as 0.3, or none"};
     double high = 0;
     const bool classes = strcmp(text, "none") != 0;
     const enum bal_code code = classes ? bal_value_number(text, &range, &high, err) : BAL_OK;
-    if (code)
+    if (code || (!classes && draft->c.model.class_count > 2))
         return code;
+    if (draft->c.model.class_count > 2)
+        return bal_fail(err, BAL_E_RANGE,
+                        "the shares of more than two classes are said (classes); leave one out");
     draft->c.model.classes = classes;
     draft->c.model.high = high;
     return BAL_OK;
 }
 
 static size_t print_high(const struct bal_draft *draft, char *text, size_t size) {
-    return bal_value_print_or(draft->c.model.high, draft->c.model.classes, "none", text, size);
+    const bool two = draft->c.model.classes && draft->c.model.class_count <= 2;
+    return bal_value_print_or(draft->c.model.high, two, "none", text, size);
+}
+
+static enum bal_code set_classes(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    struct bal_model *model = &draft->c.model;
+    if (strcmp(text, "none") == 0)
+        return BAL_OK;
+    if (model->classes && model->class_count <= 2)
+        return bal_fail(err, BAL_E_RANGE,
+                        "the share of the high one of two classes is said (high); leave one out");
+    return bal_model_parse_classes(text, model, err);
+}
+
+/* Two of them are `high`. */
+static size_t print_classes(const struct bal_draft *draft, char *text, size_t size) {
+    return draft->c.model.class_count > 2 ? bal_model_print_classes(&draft->c.model, text, size)
+                                          : (size_t)snprintf(text, size, "none");
 }
 
 static enum bal_code set_arrivals(struct bal_draft *draft, const char *text, struct bal_error *err) {
@@ -98,19 +119,19 @@ static size_t print_batch(const struct bal_draft *draft, char *text, size_t size
 }
 
 static enum bal_code set_patience(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    struct bal_law law = {.mean = 0};
+    struct bal_dist dist = {.mean = 0};
     if (strcmp(text, "none") != 0) {
-        const enum bal_code code = bal_law_parse(text, &law, err);
+        const enum bal_code code = bal_dist_parse(text, &dist, err);
         if (code)
             return code;
     }
-    draft->c.model.patience = law;
+    draft->c.model.patience = dist;
     return BAL_OK;
 }
 
 static size_t print_patience(const struct bal_draft *draft, char *text, size_t size) {
-    const struct bal_law *law = &draft->c.model.patience;
-    return law->mean > 0 ? bal_law_print(law, text, size) : bal_value_print_text("none", text, size);
+    const struct bal_dist *dist = &draft->c.model.patience;
+    return dist->mean > 0 ? bal_dist_print(dist, text, size) : bal_value_print_text("none", text, size);
 }
 
 static enum bal_code set_split(struct bal_draft *draft, const char *text, struct bal_error *err) {
@@ -156,72 +177,78 @@ static size_t print_placement(const struct bal_draft *draft, char *text, size_t 
 static const struct bal_field fields[] = {
     {.name = "clock",
      BAL_SETTING(clock),
-     .fallback = "continuous",
+     .default_value = "continuous",
      .option = "slotted",
      .flag = "slotted",
      .help = "`slotted`: time in slots, with a batch of jobs in each; or `continuous`"},
     {.name = "load",
      BAL_SETTING(load),
-     .fallback = "",
+     .default_value = "",
      .argument = "X",
-     .usual = "0.9",
+     .cli_default = "0.9",
      .help = "arriving work over the fleet's capacity, where `batch` does not tell it"},
     {.name = "service",
      BAL_SETTING(service),
-     .fallback = "exp",
+     .default_value = "exp",
      .argument = "LAW",
      .help = "law of the job sizes: `exp`, `det`, `erlang(K)`, `hyper(C2)`, `pareto(A)`, ..."},
     {.name = "tasks",
      BAL_SETTING(tasks),
      .whole = true,
-     .fallback = "1",
+     .default_value = "1",
      .argument = "M",
      .help = "tasks of a job, routed together and divided among servers"},
     {.name = "high",
      BAL_SETTING(high),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "P",
      .help = "two classes of jobs: the share of the high one, 0 to 1"},
+    {.name = "classes",
+     BAL_SETTING(classes),
+     .default_value = "none",
+     .argument = "P,P,...",
+     .help = "two to eight classes of jobs: the share of each, the most urgent first: `0.2,0.3,0.5`"},
     {.name = "arrivals",
      BAL_SETTING(arrivals),
-     .fallback = "poisson",
+     .default_value = "poisson",
      .argument = "HOW",
      .help = "how jobs come: `poisson`, `mmpp(R1,T1;R2,T2;...)`, `renewal(LAW)` or `batch(LAW)`"},
     {.name = "curve",
      BAL_SETTING(curve),
-     .fallback = "constant",
+     .default_value = "constant",
      .argument = "SHAPE",
      .help = "load over time: `sine(A,P)`, `table(T:F ...)`, `file(PATH)`; `table(...) repeat`"},
     {.name = "patience",
      BAL_SETTING(patience),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "LAW",
      .help = "time after which jobs whose service has not begun give up: `exp(2)`, `det(10)`, ..."},
     {.name = "batch",
      BAL_SETTING(batch),
-     .fallback = "",
+     .default_value = "",
      .argument = "LAW",
      .help = "slotted: jobs in a slot: `poisson` (the default), `geometric`, `table(0:0.5 8:0.5)`, ..."},
     {.name = "split",
      BAL_SETTING(split),
-     .fallback = "no",
+     .default_value = "no",
      .flag = "yes",
      .help = "slotted: batches may be divided among servers"},
     {.name = "steal",
      BAL_SETTING(steal),
-     .fallback = "none",
+     .default_value = "none",
      .argument = "F",
      .help = "idle servers steal: `half`, `one`, a number, `log2`, `sqrt`, `fraction(A)`, `table(F ...)`"},
     {.name = "victims",
      BAL_SETTING(victims),
-     .fallback = "all",
+     .default_value = "all",
      .argument = "WHOM",
      .help = "whom they ask: one of `all` servers, themselves included, or of the `others`"},
     {.name = "placement",
      BAL_SETTING(placement),
-     .fallback = "even",
+     .default_value = "even",
      .argument = "P",
-     .help = "policy `stealing`: where jobs are made: `even`, `hosts(K)`, `moving`, `walk`, `map(H:C ...)`"},
+     .help = "policy `stealing`: where jobs are made: `even`, `hosts(K)`, `moving`, `walk`, "
+             "`longest`, `shortest`, `cycling`, `map(H:C ...)`"},
 };
 
 const struct bal_table bal_workload_table = {"workload", "What arrives.", fields,

@@ -1,3 +1,4 @@
+/* Parses and prints the values of settings: numbers, choices and flags. */
 #include "spec/value.h"
 
 #include "spec/fields.h"
@@ -12,7 +13,7 @@ bool bal_field_number(const char *text, double *value) {
     return bal_share_parse(text, strlen(text), value);
 }
 
-enum bal_code bal_value_number(const char *text, const struct bal_range *range, double *value,
+enum bal_code bal_value_number(const char *text, const struct bal_value_range *range, double *value,
                                struct bal_error *err) {
     double parsed;
     if (!bal_field_number(text, &parsed) || !(parsed >= range->low && parsed <= range->high) ||
@@ -22,7 +23,7 @@ enum bal_code bal_value_number(const char *text, const struct bal_range *range, 
     return BAL_OK;
 }
 
-enum bal_code bal_value_whole(const char *text, const struct bal_range *range, uint32_t *value,
+enum bal_code bal_value_whole(const char *text, const struct bal_value_range *range, uint32_t *value,
                               struct bal_error *err) {
     double parsed = 0;
     const enum bal_code code = bal_value_number(text, range, &parsed, err);

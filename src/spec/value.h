@@ -1,7 +1,7 @@
 /* The texts of settings: numbers, choices and flags read and printed.
  *
- * What a reader refuses it calls "not ...": "not a load above 0 (to 100), such as 0.9". The text itself is
- * named by whoever knows where it stands (bal_setting_read, or the command line). */
+ * What a reader refuses it calls "not ...": "not a load above 0 (to 100), such as 0.9". The caller that knows
+ * the place of the text (bal_setting_read, or the command line) adds the text itself. */
 #ifndef SPEC_VALUE_H
 #define SPEC_VALUE_H
 
@@ -11,16 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bal_range {
+struct bal_value_range {
     double low, high; /* both included */
     bool whole;
     const char *what; /* "a load above 0 (to 100), such as 0.9" */
 };
 
 /* On failure *value is untouched, here and below. */
-enum bal_code bal_value_number(const char *text, const struct bal_range *range, double *value,
+enum bal_code bal_value_number(const char *text, const struct bal_value_range *range, double *value,
                                struct bal_error *err);
-enum bal_code bal_value_whole(const char *text, const struct bal_range *range, uint32_t *value,
+enum bal_code bal_value_whole(const char *text, const struct bal_value_range *range, uint32_t *value,
                               struct bal_error *err);
 /* The index of one of several names. */
 enum bal_code bal_value_choice(const char *text, const char *(*name)(int), int count, int *choice,
@@ -31,7 +31,7 @@ enum bal_code bal_value_flag(const char *text, bool *flag, struct bal_error *err
 size_t bal_value_print_text(const char *from, char *text, size_t size);
 size_t bal_value_print_number(double value, char *text, size_t size);
 size_t bal_value_print_flag(bool flag, char *text, size_t size);
-/* The word in place of a number that is not there: "none". */
+/* The word for a missing number: "none". */
 size_t bal_value_print_or(double value, bool there, const char *word, char *text, size_t size);
 
 #endif

@@ -1,9 +1,10 @@
-/* The law of times that are known as numbers of events.
+/* The distribution of times that are known as numbers of events.
  *
  * k events of a Poisson process take an Erlang time of k stages, which is at most x if at least k events
  * happen until x. So, with C(m) values of at most m events and a Poisson number N of events until x, E C(N)
- * values are expected to be at most x: one sum for each edge x, and no Erlang law. C is linear inside the
- * bins of the numbers, and sums over many m are taken in cells of a third of a standard deviation. */
+ * values are expected to be at most x: one sum for each edge x, and no Erlang distribution. C is linear
+ * inside the bins of the numbers, and sums over many m are taken in cells of a third of a standard
+ * deviation. */
 #include "stats/erlang.h"
 
 #include <assert.h>
@@ -62,7 +63,7 @@ static double all_of(const struct numbers *numbers) {
 }
 
 /* The bin of m, at most the end; how far m is inside, and which part of the bin's values that is. */
-static unsigned find(const struct numbers *numbers, double m, double *inside, double *part) {
+static unsigned find_bin(const struct numbers *numbers, double m, double *inside, double *part) {
     const unsigned found = bal_histogram_bin(m);
     if (found < ONE + numbers->first) {
         *inside = *part = 0;
@@ -77,15 +78,15 @@ static unsigned find(const struct numbers *numbers, double m, double *inside, do
 }
 
 /* Values below m. */
-static double below(const struct numbers *numbers, double m) {
+static double count_below(const struct numbers *numbers, double m) {
     double inside, part;
-    return numbers->below[find(numbers, m, &inside, &part)] + part;
+    return numbers->below[find_bin(numbers, m, &inside, &part)] + part;
 }
 
 /* The sum of C over all whole numbers below m, which is one. */
 static double sum_below(const struct numbers *numbers, double m) {
     double inside, part;
-    const unsigned bin = find(numbers, m, &inside, &part);
+    const unsigned bin = find_bin(numbers, m, &inside, &part);
     return numbers->sum[bin] + inside * numbers->below[bin] + part * (inside + 1) / 2;
 }
 
@@ -153,7 +154,7 @@ static double expect_in_cells(const struct cells *cells, double mean) {
 
 /* Values that are expected below each edge of an octave of times, the first of which has this mean number of
  * events. */
-static void expect(const struct numbers *numbers, double low, double *expected) {
+static void expected_counts(const struct numbers *numbers, double low, double *expected) {
     const double most = edge_of(numbers->end), least = edge_of(numbers->first);
     const double spread = deviations * sqrt(2 * low) + 12;
     double at_most[ALONE];
@@ -161,7 +162,7 @@ static void expect(const struct numbers *numbers, double low, double *expected) 
     const bool none = 2 * low + spread<least, all = low - spread> most;
     if (!none && !all && low < FEW)
         for (unsigned m = 0; m < ALONE; m++)
-            at_most[m] = below(numbers, m + 1);
+            at_most[m] = count_below(numbers, m + 1);
     else if (!none && !all && low < MANY)
         make_cells(&cells, numbers, low);
     for (unsigned i = 0; i < OCTAVE; i++) {
@@ -170,7 +171,7 @@ static void expect(const struct numbers *numbers, double low, double *expected) 
                       : all        ? all_of(numbers)
                       : low < FEW  ? expect_alone(at_most, mean)
                       : low < MANY ? expect_in_cells(&cells, mean)
-                                   : below(numbers, mean);
+                                   : count_below(numbers, mean);
     }
 }
 
@@ -182,7 +183,7 @@ void bal_erlang_mix(struct bal_histogram *events, double rate) {
     double before = 0; /* values below the edge, to the nearest whole number */
     for (unsigned bin = 1; bin < BAL_HISTOGRAM_BINS - 1; bin += OCTAVE) {
         double expected[OCTAVE];
-        expect(&numbers, rate * bal_histogram_edge(bin), expected);
+        expected_counts(&numbers, rate * bal_histogram_edge(bin), expected);
         for (unsigned i = 0; i < OCTAVE; i++) {
             const double now = fmin(fmax(round(expected[i]), before), all);
             events->count[bin + i - 1] = (uint64_t)(now - before);

@@ -25,7 +25,7 @@ struct bal_estimate bal_estimate_ratio(const double *a, const double *b, size_t 
         bal_moments_add(&bottom, b[i]);
     }
     if (bottom.n == 0 || bottom.mean == 0)
-        return (struct bal_estimate){.mean = NAN, .half = NAN};
+        return (struct bal_estimate){.mean = NAN, .half_width = NAN};
     const double ratio = top.mean / bottom.mean;
     double squares = 0;
     for (size_t i = 0; i < n; i++) {
@@ -36,13 +36,14 @@ struct bal_estimate bal_estimate_ratio(const double *a, const double *b, size_t 
     }
     return (struct bal_estimate){
         .mean = ratio,
-        .half = bal_moments_half(squares, bottom.n, 0.95) / fabs(bottom.mean),
+        .half_width = bal_moments_half_width(squares, bottom.n, 0.95) / fabs(bottom.mean),
     };
 }
 
-double bal_estimate_half(struct bal_estimate estimate, size_t n, double confidence) {
+double bal_estimate_half_width(struct bal_estimate estimate, size_t n, double confidence) {
     if (n < 2)
         return NAN;
     const double dof = (double)(n - 1);
-    return estimate.half * bal_student_quantile((1 + confidence) / 2, dof) / bal_student_quantile(0.975, dof);
+    return estimate.half_width * bal_student_quantile((1 + confidence) / 2, dof) /
+           bal_student_quantile(0.975, dof);
 }

@@ -23,7 +23,7 @@ static inline void bal_moments_add(struct bal_moments *m, double x) {
 
 /* Half-width of the Student interval of the mean of n observations whose squared deviations sum to squares,
  * with the given confidence; NaN when n < 2. */
-static inline double bal_moments_half(double squares, size_t n, double confidence) {
+static inline double bal_moments_half_width(double squares, size_t n, double confidence) {
     if (n < 2)
         return NAN;
     const double dof = (double)(n - 1);
@@ -34,7 +34,7 @@ static inline double bal_moments_half(double squares, size_t n, double confidenc
 static inline struct bal_estimate bal_moments_estimate(const struct bal_moments *m) {
     return (struct bal_estimate){
         .mean = m->n ? m->mean : (double)NAN,
-        .half = bal_moments_half(m->squares, m->n, 0.95),
+        .half_width = bal_moments_half_width(m->squares, m->n, 0.95),
     };
 }
 

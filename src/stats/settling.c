@@ -14,6 +14,6 @@ static const double settled_cut = 0.2; /* twice what MSER-5 takes of a settled r
 bool bal_is_settling(struct bal_estimate drift, struct bal_estimate transient, double warmup, size_t n) {
     if (n < 2)
         return false;
-    return fabs(drift.mean) > bal_estimate_half(drift, n, drift_confidence) ||
-           transient.mean - transient.half > fmax(warmup, settled_cut);
+    return fabs(drift.mean) > bal_estimate_half_width(drift, n, drift_confidence) ||
+           transient.mean - transient.half_width > fmax(warmup, settled_cut);
 }

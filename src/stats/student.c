@@ -1,11 +1,11 @@
-/* Quantiles of Student's t and of the normal law.
+/* Quantiles of Student's t and of the normal distribution.
  *
- * Both laws are symmetric, so take t > 0 and write f for the density, inner = P(0 < T < t) and
- * outer = P(T > t) = 1/2 - inner. With s = log t the density of log |T| is proportional to t f(t), and
- * log(t f(t)) = s - (dof+1)/2 log(1 + e^(2s)/dof) + const is concave in s (for the normal: s - e^(2s)/2).
- * A log-concave density has log-concave distribution functions on both sides, so log inner and log outer
- * are concave in s, and Newton's method on either converges from every start, from one side after at most
- * one step. Its derivative is t f(t)/inner or -t f(t)/outer. An error in s is a relative error in t. */
+ * Both distributions are symmetric, so take t > 0 and write f for the density, inner = P(0 < T < t) and outer
+ * = P(T > t) = 1/2 - inner. With s = log t the density of log |T| is proportional to t f(t), and log(t f(t))
+ * = s - (dof+1)/2 log(1 + e^(2s)/dof) + const is concave in s (for the normal: s - e^(2s)/2). A log-concave
+ * density has log-concave distribution functions on both sides, so log inner and log outer are concave in s,
+ * and Newton's method on either converges from every start, from one side after at most one step. Its
+ * derivative is t f(t)/inner or -t f(t)/outer. An error in s is a relative error in t. */
 #include "ballast/stats.h"
 
 #include <assert.h>
@@ -113,6 +113,15 @@ static double student_expansion(double z, double dof) {
     return z * (1 + (g1 + (g2 + g3 / dof) / dof) / dof);
 }
 
+/* Rounded to what it is accurate to: it multiplies every interval, which then does not depend on the last
+ * bits of the C library's functions. */
+static double rounded(double t) {
+    enum { BITS = 44 };
+    int exponent;
+    const double fraction = frexp(t, &exponent);
+    return ldexp(rint(ldexp(fraction, BITS)), exponent - BITS);
+}
+
 double bal_student_quantile(double p, double dof) {
     assert(p > 0 && p < 1 && dof >= 1);
     if (p == 0.5)
@@ -122,6 +131,8 @@ double bal_student_quantile(double p, double dof) {
     const double z = normal_quantile(inner, outer);
     /* For many degrees of freedom 1 - x is small and the fraction for outer loses digits, while the
      * expansion, whose terms fall like ((1 + z^2)/dof)^k, keeps them all; for infinitely many it is z. */
+    if (isinf(dof))
+        return p < 0.5 ? -z : z;
     const double t = 1 + z * z < dof / 1000 ? student_expansion(z, dof) : solve(inner, outer, dof, z);
-    return p < 0.5 ? -t : t;
+    return p < 0.5 ? -rounded(t) : rounded(t);
 }

@@ -2,14 +2,14 @@
  *
  * The dividing values come from the border itself. At critical load a queue that started empty behaves like
  * Brownian motion reflected at 0: its mean is proportional to t^(1/2), the integral of that to t^(3/2). The
- * means over the two halves of a run are then as 1 to 2^(3/2) - 1, those over its quarters as the
- * differences of 0, 1, 2^(3/2), 3^(3/2), 4^(3/2). Below critical load growth slows down more, above it less.
- * Halves tell the three cases apart several times better than the last two quarters would: the border lies
- * at 1.83 against 1 for a stationary queue, instead of at 1.18, and a half is measured more closely. But they
- * see only proportions, and two things distort these: a large standing queue beside a growing one, and the
- * start of a short run, where queues of whole jobs are still far from Brownian motion (an M/M/1 queue at
- * load 1 has a ratio of 1.91 after 100 mean service times and of 1.85 after 1000). How growth slows down does
- * not depend on the level of the queue, and must agree. */
+ * means over the two halves of a run are then as 1 to 2^(3/2) - 1, those over its quarters as the differences
+ * of 0, 1, 2^(3/2), 3^(3/2), 4^(3/2). Below critical load growth slows down more, above it less. Halves tell
+ * the three cases apart several times better than the last two quarters would: the border lies at 1.83
+ * against 1 for a stationary queue, instead of at 1.18, and a half is measured more closely. But they see
+ * only proportions, and two things distort these: a large standing queue next to a growing one, and the start
+ * of a short run, where queues of whole jobs are still far from Brownian motion (an M/M/1 queue at load 1 has
+ * a ratio of 1.91 after 100 mean service times and of 1.85 after 1000). How growth slows down does not depend
+ * on the level of the queue, and must agree. */
 #include "stats/drift.h"
 
 #include <math.h>
@@ -30,12 +30,21 @@ const char *bal_verdict_text(enum bal_verdict verdict) {
     return "undecided";
 }
 
+/* At critical load the means of the two halves are as 1 to 1.828 + 0.82/sqrt(T) for an M/M/1 queue (1.91
+ * for T = 100, 1.885 for 200, 1.855 for 1000); twice that leaves room for the others. */
+double bal_drift_border(double services, double variation) {
+    static const double most = 2.5;
+    const double border = critical_growth + 2 * sqrt(variation / services);
+    return border < most ? border : most;
+}
+
 void bal_drift_add(struct bal_drift *drift, const double q[4]) {
     const double first = q[0] + q[1];
     const double second = q[2] + q[3];
     if (isnan(first + second))
         return;
     bal_moments_add(&drift->excess, second - critical_growth * first);
+    bal_moments_add(&drift->beyond, second - (drift->border > 0 ? drift->border : critical_growth) * first);
     bal_moments_add(&drift->growth, q[3] - q[2]);
     bal_moments_add(&drift->before, q[2] - q[1]);
     bal_moments_add(&drift->slowing, critical_slowing * (q[2] - q[0]) - (q[3] - q[2]));
@@ -52,13 +61,14 @@ enum bal_verdict bal_drift_verdict(const struct bal_drift *drift) {
      * the 99 %; and what grows has grown before: a fourth quarter that lies above the third by chance mostly
      * does so because the third is low, which then lies below the second. */
     const struct bal_moments *growth = &drift->growth;
-    const struct bal_estimate beyond = bal_moments_estimate(&drift->excess);
+    const struct bal_estimate excess = bal_moments_estimate(&drift->excess);
+    const struct bal_estimate beyond = bal_moments_estimate(&drift->beyond);
     const bool slows = drift->slowing.mean > 0;
     const bool grows =
-        drift->before.mean > 0 && growth->mean > bal_moments_half(growth->squares, growth->n, 0.99);
-    if (beyond.mean - beyond.half > 0 && !slows)
+        drift->before.mean > 0 && growth->mean > bal_moments_half_width(growth->squares, growth->n, 0.99);
+    if (beyond.mean - beyond.half_width > 0 && !slows)
         return BAL_UNSTABLE;
-    if (beyond.mean + beyond.half < 0 && (slows || !grows))
+    if (excess.mean + excess.half_width < 0 && (slows || !grows))
         return BAL_STABLE;
     return BAL_UNDECIDED;
 }

@@ -9,21 +9,21 @@
 #define GENERATORS_MOST 1e8 /* there are as many as servers */
 
 static const char *const plain[] = {
-    [BAL_PLACEMENT_EVEN] = "even",
-    [BAL_PLACEMENT_MOVING] = "moving",
-    [BAL_PLACEMENT_WALK] = "walk",
+    [BAL_PLACEMENT_EVEN] = "even",         [BAL_PLACEMENT_MOVING] = "moving",
+    [BAL_PLACEMENT_WALK] = "walk",         [BAL_PLACEMENT_LONGEST] = "longest",
+    [BAL_PLACEMENT_SHORTEST] = "shortest", [BAL_PLACEMENT_CYCLING] = "cycling",
 };
 
 static enum bal_code bad_placement(const char *text, const char *why, struct bal_error *err) {
     return bal_fail(
         err, BAL_E_RANGE,
-        "placement '%.80s': %s; write even, hosts(K), moving, walk or map(HOST:GENERATORS HOST:GENERATORS "
-        "...)",
+        "placement '%.80s': %s; write even, hosts(K), moving, walk, longest, shortest, cycling or "
+        "map(HOST:GENERATORS HOST:GENERATORS ...)",
         text, why);
 }
 
 /* Reads a whole number of servers or generators and what must stand behind it; returns what follows. */
-static const char *take(const char *at, const char *behind, double low, uint32_t *number) {
+static const char *parse_count(const char *at, const char *behind, double low, uint32_t *number) {
     const size_t length = strcspn(at, behind);
     double value;
     if (!at[length] || !bal_number_parse(at, length, &value) || value != floor(value) ||
@@ -34,7 +34,7 @@ static const char *take(const char *at, const char *behind, double low, uint32_t
 }
 
 /* Puts an entry where its host belongs. Returns false when the host is there already. */
-static bool insert(struct bal_placement *map, uint32_t host, uint32_t count) {
+static bool insert_entry(struct bal_placement *map, uint32_t host, uint32_t count) {
     unsigned i = map->entries;
     for (; i > 0 && map->host[i - 1] >= host; i--) {
         if (map->host[i - 1] == host)
@@ -58,11 +58,11 @@ static enum bal_code parse_map(const char *text, struct bal_placement *placement
         uint32_t host = 0, count = 0;
         if (map.entries == BAL_PLACEMENT_ENTRIES)
             return bad_placement(text, "a map has at most 256 hosts", err);
-        at = take(at, ":", 0, &host);
-        at = at ? take(at + 1, " )", 1, &count) : NULL;
+        at = parse_count(at, ":", 0, &host);
+        at = at ? parse_count(at + 1, " )", 1, &count) : NULL;
         if (!at)
             return bad_placement(text, "a part of a map is HOST:GENERATORS, hosts counted from 0", err);
-        if (!insert(&map, host, count))
+        if (!insert_entry(&map, host, count))
             return bad_placement(text, "a host is named twice", err);
     }
     if (strcmp(at, ")") != 0 || map.entries == 0)
@@ -83,7 +83,7 @@ enum bal_code bal_placement_parse(const char *text, struct bal_placement *placem
         char number[64];
         snprintf(number, sizeof number, "%s%s", named ? text + 6 : text, named ? "" : ")");
         uint32_t hosts = 0;
-        const char *end = strlen(text) < sizeof number ? take(number, ")", 1, &hosts) : NULL;
+        const char *end = strlen(text) < sizeof number ? parse_count(number, ")", 1, &hosts) : NULL;
         if (!end || end[1])
             return bad_placement(text, "the number of hosts is a whole number from 1", err);
         *placement = (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = hosts};

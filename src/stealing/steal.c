@@ -22,7 +22,7 @@ static enum bal_code bad_steal(const char *text, const char *why, struct bal_err
 }
 
 /* Reads the number that ends at a blank or a parenthesis; returns its end, or NULL if there is none. */
-static const char *take(const char *at, double *value) {
+static const char *parse_value(const char *at, double *value) {
     const size_t length = strcspn(at, " )");
     return bal_share_parse(at, length, value) ? at + length : NULL;
 }
@@ -32,8 +32,8 @@ static bool is_amount(double value) {
 }
 
 /* What stands between the parentheses of name(...), alone. */
-static bool take_only(const char *text, const char *name, double *value) {
-    const char *end = take(text + strlen(name) + 1, value);
+static bool parse_single(const char *text, const char *name, double *value) {
+    const char *end = parse_value(text + strlen(name) + 1, value);
     return end && strcmp(end, ")") == 0;
 }
 
@@ -47,7 +47,7 @@ static enum bal_code parse_table(const char *text, struct bal_steal *steal, stru
         if (table.entries == BAL_STEAL_ENTRIES)
             return bad_steal(text, "a table has at most 256 entries", err);
         double value;
-        at = take(at, &value);
+        at = parse_value(at, &value);
         if (!at || !is_amount(value))
             return bad_steal(text, "a table has whole numbers from 0 to 1e9", err);
         const uint32_t before = table.entries ? table.table[table.entries - 1] : 0;
@@ -79,11 +79,11 @@ enum bal_code bal_steal_parse(const char *text, struct bal_steal *steal, struct 
     if (bal_number_parse(text, strlen(text), &value))
         return parse_constant(text, true, value, steal, err);
     if (strncmp(text, "constant(", 9) == 0) {
-        const bool read = take_only(text, "constant", &value);
+        const bool read = parse_single(text, "constant", &value);
         return parse_constant(text, read, value, steal, err);
     }
     if (strncmp(text, "fraction(", 9) == 0) {
-        if (!take_only(text, "fraction", &value) || !(value > 0 && value <= 0.5))
+        if (!parse_single(text, "fraction", &value) || !(value > 0 && value <= 0.5))
             return bad_steal(text, "this is not a fraction", err);
         *steal = (struct bal_steal){.kind = BAL_STEAL_FRACTION, .amount = value};
         return BAL_OK;
@@ -112,7 +112,7 @@ size_t bal_steal_print(const struct bal_steal *steal, char *text, size_t size) {
 }
 
 /* Before the cap. */
-static uint32_t wanted(const struct bal_steal *steal, uint32_t length) {
+static uint32_t uncapped_amount(const struct bal_steal *steal, uint32_t length) {
     switch (steal->kind) {
     case BAL_STEAL_NONE:
         return 0;
@@ -135,6 +135,6 @@ static uint32_t wanted(const struct bal_steal *steal, uint32_t length) {
 }
 
 uint32_t bal_steal_amount(const struct bal_steal *steal, uint32_t length) {
-    const uint32_t amount = wanted(steal, length), most = length / 2;
+    const uint32_t amount = uncapped_amount(steal, length), most = length / 2;
     return amount < most ? amount : most;
 }

@@ -1,4 +1,4 @@
-/* What the stored trials of cells say. */
+/* Computes the results of cells from their stored trials. */
 #include "spec/plan.h"
 #include "store/store_private.h"
 

@@ -1,8 +1,8 @@
-/* What the store has seen: which experiments were run, and which programs made its trials.
+/* The history of a store: which experiments were run, and which programs made its trials.
  *
- * A run keeps the time of its beginning and the program that began it, whoever goes on with it or looks at it
- * later. Trials know their maker, a version on a machine; so a store that several have filled tells them
- * apart. */
+ * A run keeps the time of its beginning and the program that began it, even if another program continues or
+ * reads it later. Each trial records its maker, a version on a machine, so that the trials of several makers
+ * in one store can be distinguished. */
 #include "store/file.h"
 
 #include "ballast/version.h"
@@ -38,7 +38,7 @@ static void describe_machine(char *text, size_t size) {
              sysconf(_SC_NPROCESSORS_ONLN), model);
 }
 
-static const char *compiler(void) {
+static const char *compiler_name(void) {
 #ifdef __clang__
     return "clang " __clang_version__;
 #else
@@ -59,7 +59,7 @@ static void bind_all(sqlite3_stmt *statement, const struct bal_experiment *e, co
     sqlite3_bind_text(statement, 2, bal_mode_text(e->mode), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 4, BALLAST_VERSION, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 5, compiler(), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 5, compiler_name(), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 6, now->machine, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 7, now->time, -1, SQLITE_STATIC);
     sqlite3_bind_int(statement, 8, work);
@@ -112,8 +112,8 @@ enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_err
     return bal_store_execute(store, sql, err);
 }
 
-/* Copies a text to the end of a block that has room for it. */
-static const char *append(char **end, const unsigned char *text) {
+/* Copies a text to the end of a block that is large enough. */
+static const char *append_text(char **end, const unsigned char *text) {
     char *copy = *end;
     *end = stpcpy(copy, text ? (const char *)text : "") + 1;
     return copy;
@@ -131,17 +131,17 @@ static void column_run(sqlite3_stmt *list, struct bal_store_run *run, char **end
         if (mode && strcmp(mode, bal_mode_text((enum bal_mode)i)) == 0)
             run->mode = (enum bal_mode)i;
     if (sqlite3_column_type(list, 2) != SQLITE_NULL)
-        run->ended = append(end, sqlite3_column_text(list, 2));
+        run->ended = append_text(end, sqlite3_column_text(list, 2));
     if (sqlite3_column_type(list, 3) != SQLITE_NULL)
-        run->latest = append(end, sqlite3_column_text(list, 3));
+        run->latest = append_text(end, sqlite3_column_text(list, 3));
     const char **const text[] = {
         &run->name,    &run->spec,           &run->version,         &run->compiler,      &run->machine,
         &run->started, &run->latest_version, &run->latest_compiler, &run->latest_machine};
     for (int i = 0; RUN_TEXTS + i < RUN_COLUMNS; i++)
-        *text[i] = append(end, sqlite3_column_text(list, RUN_TEXTS + i));
+        *text[i] = append_text(end, sqlite3_column_text(list, RUN_TEXTS + i));
 }
 
-/* Two passes over the same state of the file: first how much room is needed, then the copies. */
+/* Two passes over the same state of the file: first the size that is needed, then the copies. */
 static enum bal_code copy_runs(struct bal_store *store, sqlite3_stmt *list, struct bal_store_run **runs,
                                size_t *count, struct bal_error *err) {
     size_t rows = 0, bytes = 0;

@@ -4,11 +4,11 @@
  * key, so nothing can collide and a person can read it. Trials are committed one by one. In WAL mode with
  * synchronous=NORMAL a commit is an append without waiting for the disk: a process that is killed loses
  * nothing that was committed, a machine that loses power may lose the last commits, which are then run again.
- * Whoever writes holds a lock on the file, which the kernel gives back however the process ends; readers need
+ * A writer holds a lock on the file, which the kernel releases however the process ends; readers need
  * none. */
 #include "store/file.h"
 
-#include "store/pack.h"
+#include "store/serialize.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -85,7 +85,7 @@ bool bal_store_is_whole(const struct bal_store *store) {
     return (sqlite3_errcode(store->db) & 0xff) != SQLITE_NOMEM;
 }
 
-/* How a reading of rows ended, where step tells. */
+/* How the reading of rows ended, from the result of step. */
 static enum bal_code end_of_rows(struct bal_store *store, int step, struct bal_error *err) {
     return step == SQLITE_DONE ? BAL_OK : bal_store_fail(store, "cannot be read", err);
 }
@@ -98,7 +98,7 @@ enum bal_code bal_store_execute(struct bal_store *store, const char *sql, struct
 
 /* ---- opening ---- */
 
-/* The header says what the file is before SQLite touches it. */
+/* The header is checked before SQLite touches the file. */
 static enum bal_code check_header(const char *path, int fd, struct bal_error *err) {
     unsigned char header[100];
     const ssize_t size = pread(fd, header, sizeof header, 0);
@@ -147,8 +147,8 @@ static bool has_name(int file, const char *path) {
            opened.st_ino == named.st_ino;
 }
 
-/* Opens the file itself, to look at its header and to hold the lock. Only who holds the lock knows that the
- * file is his, and may remove it again. */
+/* Opens the file itself, to look at its header and to hold the lock. Only the holder of the lock owns the
+ * file and may remove it again. */
 static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
     for (int i = 0; i < LOCK_TRIES; i++) {
         bool made = false;
@@ -175,7 +175,7 @@ static enum bal_code lock_file(struct bal_store *store, struct bal_error *err) {
     return bal_fail(err, BAL_E_IO, "%s: others keep removing it; name another file", store->path);
 }
 
-static enum bal_code look_at_file(const char *path, struct bal_error *err) {
+static enum bal_code check_file(const char *path, struct bal_error *err) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
     if (fd < 0)
@@ -253,7 +253,7 @@ static enum bal_code add_makers(struct bal_store *store, struct bal_error *err) 
     return code;
 }
 
-static enum bal_code look_for_makers(struct bal_store *store, struct bal_error *err) {
+static enum bal_code find_makers(struct bal_store *store, struct bal_error *err) {
     int64_t tables = 0;
     const enum bal_code code =
         query_number(store, "SELECT count(*) FROM sqlite_schema WHERE name = 'maker'", &tables, err);
@@ -268,7 +268,7 @@ static enum bal_code add_others(struct bal_store *store, struct bal_error *err) 
     return code;
 }
 
-static enum bal_code look_for_others(struct bal_store *store, struct bal_error *err) {
+static enum bal_code find_others(struct bal_store *store, struct bal_error *err) {
     int64_t columns = 0;
     const enum bal_code code = query_number(
         store, "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'others'", &columns, err);
@@ -301,7 +301,7 @@ static enum bal_code read_metrics(struct bal_store *store, struct bal_error *err
     return code;
 }
 
-static enum bal_code prepare(struct bal_store *store, struct bal_error *err) {
+static enum bal_code prepare_statements(struct bal_store *store, struct bal_error *err) {
     for (int i = 0; i < STATEMENTS; i++)
         if ((i != PUT_TRIAL || store->lock >= 0) &&
             sqlite3_prepare_v3(store->db, store->others || !older_text[i] ? statement_text[i] : older_text[i],
@@ -325,11 +325,11 @@ static enum bal_code open_writing(struct bal_store *store, struct bal_error *err
     if (!code)
         code = bal_store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
     if (!code)
-        code = look_for_makers(store, err);
+        code = find_makers(store, err);
     if (!code && !store->makers)
         code = add_makers(store, err);
     if (!code)
-        code = look_for_others(store, err);
+        code = find_others(store, err);
     if (!code && !store->others)
         code = add_others(store, err);
     if (!code)
@@ -375,13 +375,13 @@ static enum bal_code open_with(struct bal_store *store, const char *name, int fl
     sqlite3_busy_timeout(store->db, LOCK_WAIT);
     enum bal_code code = bal_store_execute(store, "PRAGMA query_only = ON;", err);
     if (!code)
-        code = look_for_makers(store, err);
+        code = find_makers(store, err);
     if (!code)
-        code = look_for_others(store, err);
+        code = find_others(store, err);
     return code ? code : read_metrics(store, err);
 }
 
-/* Nobody writes, and nothing is in the log: the file can be read as it stands. */
+/* There is no writer, and the log is empty: the file can be read directly. */
 static enum bal_code open_immutable(struct bal_store *store, struct bal_error *err) {
     char *uri = path_as_uri(store->path, "?immutable=1");
     if (!uri)
@@ -391,10 +391,11 @@ static enum bal_code open_immutable(struct bal_store *store, struct bal_error *e
     return code;
 }
 
-/* A reader makes the files that go with WAL if they are not there. It is let write although it does not: only
- * so the last one removes them again. Where they cannot be made (no permission, no room), it does without. */
+/* A reader makes the files that go with WAL if they are not there. It is opened for writing although it does
+ * not write: only then the last one removes them again. If they cannot be made (no permission, a full disk),
+ * it reads without them. */
 static enum bal_code open_reading(struct bal_store *store, struct bal_error *err) {
-    enum bal_code code = look_at_file(store->path, err);
+    enum bal_code code = check_file(store->path, err);
     if (code)
         return code;
     const bool writable = access(store->path, W_OK) == 0;
@@ -433,7 +434,7 @@ enum bal_code bal_store_open(const char *path, enum bal_store_access access, str
     result->lock = -1;
     enum bal_code code = access == BAL_STORE_WRITE ? open_writing(result, err) : open_reading(result, err);
     if (!code)
-        code = prepare(result, err);
+        code = prepare_statements(result, err);
     if (code) {
         close_store(result, result->created);
         return code;
@@ -479,8 +480,8 @@ enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_e
     return bal_store_execute(store, keep ? "COMMIT" : "ROLLBACK", err);
 }
 
-/* Stands for a metric that the writer did not know: a NaN that no computation makes. */
-static double missing(void) {
+/* Marks a metric that the writer did not know: a NaN that no computation makes. */
+static double missing_value(void) {
     const uint64_t bits = 0x7ff8ba11a57bad00u;
     double value;
     memcpy(&value, &bits, sizeof value);
@@ -488,7 +489,7 @@ static double missing(void) {
 }
 
 static bool is_missing(double value) {
-    const double mark = missing();
+    const double mark = missing_value();
     return memcmp(&value, &mark, sizeof value) == 0;
 }
 
@@ -504,7 +505,7 @@ static bool column_metrics(const struct bal_store *store, sqlite3_stmt *statemen
     const uint8_t *bytes = sqlite3_column_blob(statement, column);
     const int count = sqlite3_column_bytes(statement, column) / 8;
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        metric[m] = missing();
+        metric[m] = missing_value();
         if (store->place[m] >= 0 && store->place[m] < count)
             bal_unpack_doubles(bytes + 8 * store->place[m], 1, &metric[m]);
         if (!is_missing(metric[m]))
@@ -609,7 +610,8 @@ static void bind_blob(sqlite3_stmt *statement, int place, const uint8_t *bytes, 
 static void bind_trial(struct bal_store *store, sqlite3_stmt *put, const struct bal_trial *trial,
                        struct packed *packed) {
     for (int i = 0; i < store->places; i++)
-        packed->metric[i] = store->metric[i] < BAL_METRIC_COUNT ? trial->metric[store->metric[i]] : missing();
+        packed->metric[i] =
+            store->metric[i] < BAL_METRIC_COUNT ? trial->metric[store->metric[i]] : missing_value();
     bal_pack_doubles(packed->metric, (size_t)store->places, packed->metrics);
     bal_pack_doubles(trial->tail, tail_length(trial), packed->tail);
     bal_pack_doubles(trial->quarter, 4, packed->quarters);
@@ -700,7 +702,7 @@ struct quantiles {
     double *value;
 };
 
-static void take_quantile(void *context, unsigned replication) {
+static void read_quantile(void *context, unsigned replication) {
     const struct quantiles *to = context;
     to->value[replication] =
         bal_distribution_quantile(to->histogram, to->asked->quantile, to->asked->unit, to->asked->slotted);
@@ -714,7 +716,7 @@ enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigne
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
     struct bal_trial into = {.jobs = 0};
     into.histogram[asked->distribution] = to.histogram;
-    const enum bal_code code = each_histogram(store, cell, limit, &into, take_quantile, &to, err);
+    const enum bal_code code = each_histogram(store, cell, limit, &into, read_quantile, &to, err);
     free(to.histogram);
     return code;
 }

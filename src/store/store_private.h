@@ -1,4 +1,4 @@
-/* The inside of the store, for the files that run sweeps and judge claims. */
+/* Private interface of the store, for the files that run sweeps and judge claims. */
 #ifndef STORE_STORE_PRIVATE_H
 #define STORE_STORE_PRIVATE_H
 
@@ -8,7 +8,7 @@
 enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
                              struct bal_error *err);
 
-/* What follows becomes one commit, or, if it is not kept, never happened. */
+/* Begins a transaction; it is committed, or rolled back if it is not kept. */
 enum bal_code bal_store_group(struct bal_store *store, struct bal_error *err);
 enum bal_code bal_store_ungroup(struct bal_store *store, bool keep, struct bal_error *err);
 
@@ -23,7 +23,7 @@ enum bal_code bal_store_list(struct bal_store *store, int64_t cell, unsigned lim
 enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned replication,
                             const struct bal_trial *trial, struct bal_error *err);
 
-/* Reads the complete trials with a replication < limit, in order, into trial[0..limit) and tells how many
+/* Reads the complete trials with a replication < limit, in order, into trial[0..limit) and returns how many
  * there are. which[i] is the replication of trial[i]; it may be NULL. */
 enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limit, struct bal_trial *trial,
                             unsigned *which, size_t *count, struct bal_error *err);
@@ -45,8 +45,8 @@ struct bal_asked {
 enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigned limit,
                                   const struct bal_asked *asked, double *value, struct bal_error *err);
 
-/* Notes that the experiment is being run, with work to do or all done already, and later that it is complete.
- */
+/* Records that the experiment is being run, with trials to run or all present already, and later that it is
+ * complete. */
 enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
                               int64_t *run, struct bal_error *err);
 enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err);
@@ -54,7 +54,7 @@ enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_err
 /* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
 struct bal_cell {
     struct bal_case c;
-    int64_t id; /* 0: the store does not know it */
+    int64_t id; /* 0: not in the store */
     struct bal_trial *trial;
     unsigned *which; /* the replication of each */
     size_t count;
@@ -68,7 +68,7 @@ void bal_cell_fini(struct bal_cell *cell);
 
 /* One more than the largest replication. */
 size_t bal_cell_extent(const struct bal_cell *cell);
-/* The values of a quantity by replication, NaN where there is none; value has room for the extent. */
+/* The values of a quantity by replication, NaN where there is none; value must hold `extent` numbers. */
 enum bal_code bal_cell_values(const struct bal_cell *cell, struct bal_store *store,
                               struct bal_quantity quantity, double *value, struct bal_error *err);
 

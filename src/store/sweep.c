@@ -23,13 +23,13 @@ struct identity {
     uint8_t *state; /* of each replication */
 };
 
-struct request {
+struct cell_request {
     size_t point, policy;
     int64_t cell;          /* its number in the store */
     size_t identity;       /* its index here */
     double cost;           /* of one trial */
     unsigned wanted, most; /* replications */
-    unsigned next;         /* all before it are handed out or complete */
+    unsigned next;         /* all earlier ones are handed out or complete */
     bool adaptive;         /* a precision is wanted */
     bool settled;          /* it has all its trials, and they are enough */
 };
@@ -40,13 +40,13 @@ struct bal_sweep {
     struct bal_sweep_options options;
     int64_t run;
     size_t requests, identities;
-    struct request *request; /* the longest first */
+    struct cell_request *request; /* the longest first */
     struct identity *identity;
     size_t *first; /* for each identity the place of its requests in by_identity; one more at the end */
     size_t *by_identity;
     pthread_mutex_t lock; /* guards what follows, and the above once the sweep is under way */
-    pthread_cond_t news;
-    size_t cursor; /* no request before it has anything to hand out */
+    pthread_cond_t work_available;
+    size_t cursor; /* no earlier request has anything to hand out */
     size_t outstanding;
     struct bal_sweep_progress progress;
     struct bal_error error;
@@ -62,7 +62,7 @@ static bool is_stopped(const struct bal_sweep *sweep) {
 
 /* ---- planning ---- */
 
-static bool reserve(struct identity *identity, unsigned capacity) {
+static bool reserve_replications(struct identity *identity, unsigned capacity) {
     if (capacity <= identity->capacity)
         return true;
     uint8_t *state = realloc(identity->state, capacity);
@@ -80,11 +80,11 @@ static void mark_complete(void *context, unsigned replication) {
 
 /* Makes the request want so many replications, and counts what that adds. Trials that the store has are found
  * here. */
-static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsigned wanted,
-                          struct bal_error *err) {
+static enum bal_code request_replications(struct bal_sweep *sweep, struct cell_request *request,
+                                          unsigned wanted, struct bal_error *err) {
     struct identity *identity = &sweep->identity[request->identity];
     const unsigned known = identity->capacity;
-    if (!reserve(identity, wanted))
+    if (!reserve_replications(identity, wanted))
         return no_memory(err);
     if (wanted > known && sweep->store) {
         uint8_t *before = malloc(known + 1);
@@ -114,9 +114,10 @@ static enum bal_code want(struct bal_sweep *sweep, struct request *request, unsi
     return BAL_OK;
 }
 
-/* Has the request all it wants? When a precision is asked for, its trials then tell whether that is enough;
+/* Has the request all it wants? When a precision is asked for, its trials then decide whether that is enough;
  * more may be wanted, and may be in the store already. */
-static enum bal_code settle(struct bal_sweep *sweep, struct request *request, struct bal_error *err) {
+static enum bal_code evaluate_cell(struct bal_sweep *sweep, struct cell_request *request,
+                                   struct bal_error *err) {
     while (!request->settled) {
         const struct identity *identity = &sweep->identity[request->identity];
         for (unsigned r = 0; r < request->wanted; r++)
@@ -142,7 +143,7 @@ static enum bal_code settle(struct bal_sweep *sweep, struct request *request, st
         const unsigned needed = bal_replications_needed(&c, &result, request->most);
         request->settled = needed <= request->wanted;
         if (!request->settled)
-            code = want(sweep, request, needed, err);
+            code = request_replications(sweep, request, needed, err);
         if (code)
             return code;
     }
@@ -151,7 +152,7 @@ static enum bal_code settle(struct bal_sweep *sweep, struct request *request, st
 
 /* For a cell that the store does not know and that is only counted: negative, and the same for the same
  * identity. */
-static int64_t stand_in(const char *identity) {
+static int64_t provisional_id(const char *identity) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (; *identity; identity++)
         hash = (hash ^ (unsigned char)*identity) * 0x100000001b3u;
@@ -160,7 +161,7 @@ static int64_t stand_in(const char *identity) {
 
 static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t policy,
                                  struct bal_draft *draft, bool create, struct bal_error *err) {
-    struct request *request = &sweep->request[sweep->requests];
+    struct cell_request *request = &sweep->request[sweep->requests];
     bal_plan_policy(sweep->e, point, policy, draft);
     char *identity = bal_plan_identity(&draft->c);
     if (!identity)
@@ -169,11 +170,11 @@ static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t p
     const enum bal_code code =
         sweep->store ? bal_store_cell(sweep->store, identity, create, &cell, err) : BAL_OK;
     if (!cell)
-        cell = stand_in(identity);
+        cell = provisional_id(identity);
     free(identity);
     if (code)
         return code;
-    *request = (struct request){
+    *request = (struct cell_request){
         .point = point,
         .policy = policy,
         .cell = cell,
@@ -187,12 +188,12 @@ static enum bal_code add_request(struct bal_sweep *sweep, size_t point, size_t p
 }
 
 static int by_cell(const void *a, const void *b) {
-    const struct request *x = a, *y = b;
+    const struct cell_request *x = a, *y = b;
     return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
 static int longest_first(const void *a, const void *b) {
-    const struct request *x = a, *y = b;
+    const struct cell_request *x = a, *y = b;
     if (x->cost != y->cost)
         return x->cost < y->cost ? 1 : -1;
     if (x->point != y->point)
@@ -222,7 +223,7 @@ static void number_identities(struct bal_sweep *sweep) {
     sweep->first[sweep->identities] = sweep->requests;
 }
 
-static enum bal_code plan(struct bal_sweep *sweep, bool create, struct bal_error *err) {
+static enum bal_code plan_sweep(struct bal_sweep *sweep, bool create, struct bal_error *err) {
     const struct bal_experiment *e = sweep->e;
     enum bal_code code = create ? bal_store_group(sweep->store, err) : BAL_OK;
     if (code)
@@ -241,9 +242,9 @@ static enum bal_code plan(struct bal_sweep *sweep, bool create, struct bal_error
         return code;
     number_identities(sweep);
     for (size_t i = 0; !code && i < sweep->requests; i++)
-        code = want(sweep, &sweep->request[i], sweep->request[i].wanted, err);
+        code = request_replications(sweep, &sweep->request[i], sweep->request[i].wanted, err);
     for (size_t i = 0; !code && i < sweep->requests; i++)
-        code = settle(sweep, &sweep->request[i], err);
+        code = evaluate_cell(sweep, &sweep->request[i], err);
     return code;
 }
 
@@ -254,7 +255,7 @@ static void free_sweep(struct bal_sweep *sweep) {
     free(sweep->request);
     free(sweep->first);
     free(sweep->by_identity);
-    pthread_cond_destroy(&sweep->news);
+    pthread_cond_destroy(&sweep->work_available);
     pthread_mutex_destroy(&sweep->lock);
     free(sweep);
 }
@@ -270,7 +271,7 @@ static struct bal_sweep *alloc_sweep(const struct bal_experiment *e, struct bal_
     sweep->first = calloc(cells + 2, sizeof *sweep->first);
     sweep->by_identity = calloc(cells, sizeof *sweep->by_identity);
     pthread_mutex_init(&sweep->lock, NULL);
-    pthread_cond_init(&sweep->news, NULL);
+    pthread_cond_init(&sweep->work_available, NULL);
     if (sweep->request && sweep->identity && sweep->first && sweep->by_identity)
         return sweep;
     free_sweep(sweep);
@@ -284,7 +285,7 @@ enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_
     if (!result)
         return no_memory(err);
     result->options = *options;
-    enum bal_code code = plan(result, true, err);
+    enum bal_code code = plan_sweep(result, true, err);
     if (!code)
         code = bal_store_begin(store, experiment, result->progress.done < result->progress.total,
                                &result->run, err);
@@ -306,7 +307,7 @@ enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct b
     struct bal_sweep *sweep = alloc_sweep(experiment, store);
     if (!sweep)
         return no_memory(err);
-    const enum bal_code code = plan(sweep, false, err);
+    const enum bal_code code = plan_sweep(sweep, false, err);
     *progress = sweep->progress;
     free_sweep(sweep);
     return code;
@@ -314,9 +315,9 @@ enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct b
 
 /* ---- handing out and taking in ---- */
 
-/* The next replication of the request that nobody has, or none. */
-static bool hand_out(struct bal_sweep *sweep, size_t index, struct bal_task *task) {
-    struct request *request = &sweep->request[index];
+/* The next replication of the request that is neither done nor handed out, or none. */
+static bool assign_replication(struct bal_sweep *sweep, size_t index, struct bal_task *task) {
+    struct cell_request *request = &sweep->request[index];
     struct identity *identity = &sweep->identity[request->identity];
     for (; request->next < request->wanted; request->next++)
         if (identity->state[request->next] == MISSING) {
@@ -331,7 +332,7 @@ static enum bal_next next_locked(struct bal_sweep *sweep, struct bal_task *task)
     if (sweep->error.code || is_stopped(sweep))
         return BAL_NEXT_END;
     for (; sweep->cursor < sweep->requests; sweep->cursor++)
-        if (hand_out(sweep, sweep->cursor, task)) {
+        if (assign_replication(sweep, sweep->cursor, task)) {
             sweep->outstanding++;
             return BAL_NEXT_TASK;
         }
@@ -349,15 +350,15 @@ enum bal_next bal_sweep_next_wait(struct bal_sweep *sweep, struct bal_task *task
     pthread_mutex_lock(&sweep->lock);
     enum bal_next next;
     while ((next = next_locked(sweep, task)) == BAL_NEXT_WAIT)
-        pthread_cond_wait(&sweep->news, &sweep->lock);
+        pthread_cond_wait(&sweep->work_available, &sweep->lock);
     pthread_mutex_unlock(&sweep->lock);
     return next;
 }
 
 /* Commits the trial and asks the requests of its identity whether they have enough. */
-static enum bal_code take_in(struct bal_sweep *sweep, const struct bal_task *task,
-                             const struct bal_trial *trial, struct bal_error *err) {
-    const struct request *from = &sweep->request[task->request];
+static enum bal_code commit_trial(struct bal_sweep *sweep, const struct bal_task *task,
+                                  const struct bal_trial *trial, struct bal_error *err) {
+    const struct cell_request *from = &sweep->request[task->request];
     const size_t k = from->identity;
     struct identity *identity = &sweep->identity[k];
     enum bal_code code = bal_store_put(sweep->store, identity->cell, task->replication, trial, err);
@@ -368,27 +369,27 @@ static enum bal_code take_in(struct bal_sweep *sweep, const struct bal_task *tas
     sweep->progress.cost_done += from->cost;
     for (size_t i = sweep->first[k]; !code && i < sweep->first[k + 1]; i++) {
         const size_t index = sweep->by_identity[i];
-        code = settle(sweep, &sweep->request[index], err);
+        code = evaluate_cell(sweep, &sweep->request[index], err);
         if (!code && sweep->request[index].next < sweep->request[index].wanted && index < sweep->cursor)
             sweep->cursor = index;
     }
     return code;
 }
 
-void bal_sweep_take(struct bal_sweep *sweep, const struct bal_task *task, const struct bal_trial *trial,
-                    const struct bal_error *why) {
+void bal_sweep_add_trial(struct bal_sweep *sweep, const struct bal_task *task, const struct bal_trial *trial,
+                         const struct bal_error *why) {
     struct bal_error err = {0};
     pthread_mutex_lock(&sweep->lock);
     sweep->outstanding--;
     if (!trial)
         err = *why;
     else
-        take_in(sweep, task, trial, &err);
+        commit_trial(sweep, task, trial, &err);
     if (err.code && err.code != BAL_E_STOPPED && !sweep->error.code)
         sweep->error = err;
     if (sweep->options.progress)
         sweep->options.progress(sweep->options.progress_context, &sweep->progress);
-    pthread_cond_broadcast(&sweep->news);
+    pthread_cond_broadcast(&sweep->work_available);
     pthread_mutex_unlock(&sweep->lock);
 }
 
@@ -414,14 +415,14 @@ void bal_sweep_work(struct bal_sweep *sweep) {
         struct bal_error err = {0};
         if (!bench) {
             no_memory(&err);
-            bal_sweep_take(sweep, &task, NULL, &err);
+            bal_sweep_add_trial(sweep, &task, NULL, &err);
             continue;
         }
         memset(bench, 0, sizeof *bench);
         struct bal_trial trial = {.jobs = 0};
         bal_trial_keep(&trial, bench->histogram);
         const enum bal_code code = bal_task_run(sweep->e, &task, sweep->options.stop, &trial, &err);
-        bal_sweep_take(sweep, &task, code ? NULL : &trial, &err);
+        bal_sweep_add_trial(sweep, &task, code ? NULL : &trial, &err);
     }
     free(bench);
 }
@@ -438,7 +439,7 @@ enum bal_code bal_sweep_finish(struct bal_sweep *sweep, struct bal_error *err) {
     return bal_store_end(sweep->store, sweep->run, err);
 }
 
-static void work(void *context, size_t i) {
+static void sweep_worker(void *context, size_t i) {
     (void)i;
     bal_sweep_work(context);
 }
@@ -451,7 +452,7 @@ enum bal_code bal_sweep_run(const struct bal_experiment *experiment, struct bal_
         return code;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const unsigned threads = options->threads ? options->threads : processors < 1 ? 1 : (unsigned)processors;
-    code = bal_pool_run(threads, threads, work, sweep, NULL);
+    code = bal_pool_run(threads, threads, sweep_worker, sweep, NULL);
     code = code ? no_memory(err) : bal_sweep_finish(sweep, err);
     bal_sweep_free(sweep);
     return code;

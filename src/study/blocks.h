@@ -1,39 +1,51 @@
-/* Other logs like this one: a block bootstrap over the parts of a log.
+/* How much a result would vary over other logs like this one, estimated from the parts of the log.
  *
- * The log is cut into BAL_REPLAY_SPANS parts, and a few of them on end make a block, within which what
- * belongs together stays together. What a block differs by from its neighbours is taken for chance: in
- * another log it has the one sign or the other. So the shape of the day stays as it is, which exchanging
- * blocks would spoil: the second difference of neighbours knows neither level nor slope (Gasser, Sroka and
- * Jennen-Steinmetz 1986), and signs drawn at random make a bootstrap of it (Wu 1986). */
+ * The log is cut into BAL_REPLAY_SPANS parts, and a few consecutive parts make a block. The difference
+ * between a block and its neighbours is taken as chance. The second difference of neighbours knows neither
+ * level nor slope (Gasser, Sroka and Jennen-Steinmetz 1986), so that the shape of the day stays as it is.
+ *
+ * Queues have a memory: one that is long in a block is long in the next, and the two then differ by less than
+ * they vary. How long a queue remembers follows from how long it is, and from that by how much the
+ * differences are too small. Where the memory of a queue is longer than the blocks can show, as in an
+ * overload, there is no estimate. */
 #ifndef STUDY_BLOCKS_H
 #define STUDY_BLOCKS_H
 
-#include "ballast/random.h"
 #include "ballast/replay.h"
 
-enum {
-    BAL_BLOCKS_DRAWN = 500, /* other logs that are drawn */
-    BAL_BLOCKS_IN_LOG = BAL_REPLAY_SPANS / 4,
-};
+enum { BAL_BLOCKS_IN_LOG = BAL_REPLAY_SPANS / 4 };
 
 /* The sums over each part of the log of which a ratio is made; none is negative. */
 struct bal_span_sums {
     double top[BAL_REPLAY_SPANS], bottom[BAL_REPLAY_SPANS];
 };
 
-/* One other log: the sign, 1 or -1, of what each block differs by. */
-struct bal_blocks {
-    int8_t sign[BAL_BLOCKS_IN_LOG];
+/* The length of a block in multiples of the memory of the queues; and the number of independent queues. */
+struct bal_blocks_memory {
+    double length[BAL_BLOCKS_IN_LOG];
+    double queues;
 };
 
-/* Draws BAL_BLOCKS_DRAWN of them; the same for the same seed. */
-void bal_blocks_draw(uint64_t seed, struct bal_blocks *blocks);
+/* A fleet that jobs are sent to. */
+struct bal_blocks_fleet {
+    double servers; /* all slots of all of them */
+    double service; /* mean time of a job at one of them */
+    double time;    /* how long the log is, in the same unit */
+    bool apart;     /* every server is an independent queue: jobs are sent there without looking at it */
+};
 
-/* The ratio of sums, as it is (blocks NULL) and in another log. */
-double bal_blocks_ratio(const struct bal_span_sums *sums, const struct bal_blocks *blocks);
+/* times: in each part of the log, the sum of response times over how many there are. */
+struct bal_blocks_memory bal_blocks_memory(const struct bal_span_sums *times,
+                                           const struct bal_blocks_fleet *fleet);
 
-/* Where it lies in 95 % of other logs; blocks[0..BAL_BLOCKS_DRAWN). */
-struct bal_range bal_blocks_range(const struct bal_span_sums *sums, const struct bal_blocks *blocks);
+/* Where the ratio of the sums would lie in 95 % of other logs; never below 0. NaN: unknown. */
+struct bal_confidence_range bal_blocks_range(const struct bal_span_sums *sums,
+                                             const struct bal_blocks_memory *memory);
+
+/* How many spells of long queues the ratio depends on, if that is the share of jobs which are late: with few
+ * of them it varies by more than a log can show: with fewer than 15, ranges cover 87 % and less. */
+enum { BAL_BLOCKS_SPELLS = 15 };
+double bal_blocks_spells(const struct bal_span_sums *late, const struct bal_blocks_memory *memory);
 
 /* The half-width of the 95 % interval of the sum of values, one for each part of the log, over the blocks
  * from `first` on: what a block differs by from its neighbours is chance, as above, but the values may have

@@ -1,4 +1,4 @@
-/* What a trace asks of a fleet: one pass over it. */
+/* The load of a trace on a fleet, from one pass over it. */
 #include "ballast/replay.h"
 
 #include <math.h>
@@ -73,7 +73,7 @@ static enum bal_code survey_trace(struct survey *survey, const struct bal_trace 
     return code;
 }
 
-static void conclude(const struct survey *survey, struct bal_demand *demand) {
+static void finish_survey(const struct survey *survey, struct bal_demand *demand) {
     const struct bal_trace_info *info = survey->info;
     const double mean = info->size_mean, window = (double)survey->length / NANOSECONDS;
     *demand = (struct bal_demand){
@@ -120,7 +120,7 @@ enum bal_code bal_demand_of(const struct bal_trace *trace, const volatile int *s
                                    ? survey_trace(&survey, trace, stop, err)
                                    : bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a trace");
     if (!code)
-        conclude(&survey, demand);
+        finish_survey(&survey, demand);
     free(survey.window);
     free(survey.sizes);
     return code;

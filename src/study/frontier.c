@@ -18,9 +18,10 @@
  * begun empty, and if runs that do begin empty grow less than they would on the border. */
 #include "ballast/frontier.h"
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/theory.h"
-#include "study/sequential.h"
+#include "stats/drift.h"
+#include "study/sequential_test.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -166,8 +167,8 @@ static void fill_group(struct search *s, unsigned group, double jobs) {
         s->initial[first + i] = length;
 }
 
-/* Runs of one look at a point, from s->initial if told. Every look at every point has replications of its
- * own: which point is tried next depends on what was seen, and what is seen there must not. */
+/* Runs of one look at a point, from s->initial if requested. Every look at every point has replications of
+ * its own: which point is tried next depends on what was seen, and what is seen there must not. */
 static enum bal_code run_all(struct search *s, const struct bal_frontier_point *point, bool from_initial,
                              double (*quarters)[4]) {
     s->quarters = quarters;
@@ -190,7 +191,7 @@ static enum bal_code look_saturated(struct search *s, struct bal_frontier_point 
     if (code)
         return code;
     const struct look look =
-        bal_look_at_drift((const double(*)[4])s->from_long, RUNS, point->time, s->look_error);
+        bal_test_drift((const double(*)[4])s->from_long, RUNS, point->time, s->look_error);
     point->drift = look.seen;
     point->verdict = look.verdict;
     return BAL_OK;
@@ -207,8 +208,8 @@ static enum bal_code look_at_group(struct search *s, struct bal_frontier_point *
     if (code)
         return code;
     const double(*from_long)[4] = (const double(*)[4])s->from_long;
-    const struct look look = bal_look_at_drift(from_long, RUNS, point->time, error);
-    const bool met = bal_look_has_met(from_long, (const double(*)[4])s->from_empty, RUNS, jobs, error);
+    const struct look look = bal_test_drift(from_long, RUNS, point->time, error);
+    const bool met = bal_test_has_met(from_long, (const double(*)[4])s->from_empty, RUNS, jobs, error);
     if (!met && !(look.seen.mean <= point->drift.mean))
         point->drift = look.seen;
     *falls = *falls && (met || look.verdict == BAL_STABLE);
@@ -226,6 +227,17 @@ static unsigned group_count(const struct search *s) {
     return scheme == BAL_SCHEME_GENERATED ? 1 : s->model.servers.groups;
 }
 
+/* The growth of runs from empty queues that is beyond what critical load can show. */
+static double border_of(const struct search *s, double time) {
+    const struct bal_model *model = &s->model;
+    if (model->clock == BAL_CLOCK_SLOTTED)
+        return bal_drift_border(time, 1);
+    const double unit =
+        model->size.mean * bal_servers_count(&model->servers) / bal_servers_capacity(&model->servers);
+    const double squares = bal_dist_moment(&model->size, 2) / (model->size.mean * model->size.mean);
+    return bal_drift_border(time / unit, squares / 2);
+}
+
 /* A look from empty queues and one from each group's long ones share the error. */
 static enum bal_code look_from_all_starts(struct search *s, struct bal_frontier_point *point) {
     const unsigned groups = group_count(s);
@@ -233,7 +245,8 @@ static enum bal_code look_from_all_starts(struct search *s, struct bal_frontier_
     enum bal_code code = run_all(s, point, false, s->from_empty);
     if (code)
         return code;
-    const struct look growth = bal_look_at_growth((const double(*)[4])s->from_empty, RUNS, error);
+    const struct look growth =
+        bal_test_growth((const double(*)[4])s->from_empty, RUNS, border_of(s, point->time), error);
     point->growth = growth.seen;
     point->drift = (struct bal_estimate){NAN, NAN};
     bool falls = true;
@@ -260,14 +273,14 @@ static void set_point(struct search *s, double at) {
 }
 
 /* How much of the search is done, by how far it has come and where it is. */
-static void tell(const struct search *s, unsigned look) {
+static void report_progress(const struct search *s, unsigned look) {
     if (!s->options->progress)
         return;
     const double step = (look + 1.0) / (LOOKS + 1), points = s->frontier->points;
     s->options->progress(s->options->progress_context, (points + step) / (points + step + 4));
 }
 
-static void insert(struct bal_frontier *f, const struct bal_frontier_point *point) {
+static void insert_point(struct bal_frontier *f, const struct bal_frontier_point *point) {
     unsigned i = f->points++;
     for (; i > 0 && f->point[i - 1].at > point->at; i--)
         f->point[i] = f->point[i - 1];
@@ -275,7 +288,7 @@ static void insert(struct bal_frontier *f, const struct bal_frontier_point *poin
 }
 
 /* Not even one look can be taken. */
-static enum bal_code fail_at_once(struct search *s) {
+static enum bal_code check_shortest_run(struct search *s) {
     const double time = first_time(s);
     if (s->question->longest > 0 && time > s->question->longest)
         return bal_fail(&s->first_error, BAL_E_RANGE,
@@ -293,7 +306,7 @@ static enum bal_code try_point(struct search *s, double at, enum bal_verdict *ve
     struct bal_frontier_point point = {.at = at, .drift = {NAN, NAN}, .growth = {NAN, NAN}};
     for (double time = first_time(s); point.looks < LOOKS && !is_too_long(s, time); time *= 2) {
         point.time = time;
-        tell(s, point.looks);
+        report_progress(s, point.looks);
         const enum bal_code code = (saturated ? look_saturated : look_from_all_starts)(s, &point);
         if (code)
             return code;
@@ -302,9 +315,9 @@ static enum bal_code try_point(struct search *s, double at, enum bal_verdict *ve
             break;
     }
     if (point.looks == 0 && s->frontier->points == 0)
-        return fail_at_once(s);
+        return check_shortest_run(s);
     *verdict = point.verdict;
-    insert(s->frontier, &point);
+    insert_point(s->frontier, &point);
     return BAL_OK;
 }
 
@@ -320,7 +333,7 @@ static enum bal_verdict verdict_below(const struct search *s) {
 }
 
 /* Takes a verdict in. Undecided points outside the new interval no longer matter. */
-static void take(struct search *s, double at, enum bal_verdict verdict) {
+static void add_verdict(struct search *s, double at, enum bal_verdict verdict) {
     if (verdict == BAL_UNDECIDED) {
         s->first = fmin(s->first, at); /* either is NaN at first, which fmin and fmax pass over */
         s->last = fmax(s->last, at);
@@ -342,7 +355,7 @@ static double wanted_width(const struct search *s) {
 }
 
 /* The middle of a gap, rounded as the axis demands; NaN when it is narrow enough. */
-static double middle(const struct search *s, double low, double high) {
+static double gap_middle(const struct search *s, double low, double high) {
     if (high - low <= wanted_width(s) * (1 + 1e-9))
         return NAN;
     return s->whole ? floor((low + high) / 2) : (low + high) / 2;
@@ -370,27 +383,27 @@ static double next_point(const struct search *s) {
         low = left ? s->below : s->last;
         high = left ? s->first : s->above;
     }
-    const double at = middle(s, low, high);
+    const double at = gap_middle(s, low, high);
     return isnan(at) || s->whole ? at : round_load(low, high);
 }
 
-static enum bal_code test_and_take(struct search *s, double at) {
+static enum bal_code test_point(struct search *s, double at) {
     enum bal_verdict verdict = BAL_UNDECIDED;
     const enum bal_code code = try_point(s, at, &verdict);
     if (!code)
-        take(s, at, verdict);
+        add_verdict(s, at, verdict);
     return code;
 }
 
-static enum bal_code bisect(struct search *s) {
+static enum bal_code bisect_interval(struct search *s) {
     enum bal_code code = BAL_OK;
     for (double at = next_point(s); !code && !isnan(at); at = next_point(s))
-        code = test_and_take(s, at);
+        code = test_point(s, at);
     return code;
 }
 
-/* Constants have no natural upper end: from where theory says that it could be, upwards until it is stable.
- */
+/* Constants have no natural upper end: from where it could be according to theory, upwards until it is
+ * stable. */
 static enum bal_code bracket_constant(struct search *s, double high) {
     const struct bal_model *model = &s->question->model;
     const uint32_t n = bal_servers_count(&model->servers), hosts = model->placement.hosts;
@@ -399,26 +412,26 @@ static enum bal_code bracket_constant(struct search *s, double high) {
                              : 1;
     double at = fmin(fmax(ceil(start), fmax(1, s->below + 1)), high);
     for (;;) {
-        const enum bal_code code = test_and_take(s, at);
+        const enum bal_code code = test_point(s, at);
         if (code || s->above_known || at == high || s->undecided > UNDECIDED_MOST)
             return code;
         at = fmin(2 * at, high);
     }
 }
 
-static enum bal_code search(struct search *s) {
+static enum bal_code search_frontier(struct search *s) {
     const struct bal_frontier_question *q = s->question;
     const double high = last_point(q);
     s->below = q->low;
     s->above = high;
     enum bal_code code = s->whole ? bracket_constant(s, high) : BAL_OK;
     if (!code && (!s->whole || s->above_known || !isnan(s->first)))
-        code = bisect(s);
+        code = bisect_interval(s);
     /* The ends were taken for granted. */
     if (!code && !s->above_known && !s->whole && isnan(s->first))
-        code = test_and_take(s, high);
+        code = test_point(s, high);
     if (!code && !s->below_known && s->above_known && s->below > 0)
-        code = test_and_take(s, q->low);
+        code = test_point(s, q->low);
     return code;
 }
 
@@ -435,11 +448,11 @@ static unsigned doubts_of(const struct search *s) {
     const struct bal_frontier_question *q = s->question;
     const struct bal_frontier *f = s->frontier;
     const bool continuous = q->model.clock == BAL_CLOCK_CONTINUOUS;
-    return (continuous && isinf(bal_law_moment(&q->model.size, 2)) ? BAL_DOUBT_TAIL : 0) |
+    return (continuous && isinf(bal_dist_moment(&q->model.size, 2)) ? BAL_DOUBT_TAIL : 0) |
            (f->stable > f->critical_load || f->unstable < f->critical_load ? BAL_DOUBT_THEORY : 0);
 }
 
-static void conclude(const struct search *s) {
+static void finish_frontier(const struct search *s) {
     struct bal_frontier *f = s->frontier;
     const double below = s->below_known ? s->below : NAN, above = s->above_known ? s->above : NAN;
     const bool up = verdict_below(s) == BAL_STABLE;
@@ -452,11 +465,11 @@ static void conclude(const struct search *s) {
     if (a && b && a->drift.mean * b->drift.mean < 0)
         f->estimate = a->at - a->drift.mean * (b->at - a->at) / (b->drift.mean - a->drift.mean);
     const struct bal_frontier_question *q = s->question;
-    f->critical_load = q->axis == BAL_FRONTIER_LOAD ? bal_known_critical_load(&q->model, &q->policy) : NAN;
+    f->critical_load = q->axis == BAL_FRONTIER_LOAD ? bal_theory_critical_load(&q->model, &q->policy) : NAN;
     f->doubts = doubts_of(s);
 }
 
-static enum bal_code check(const struct bal_frontier_question *q, struct bal_error *err) {
+static enum bal_code check_question(const struct bal_frontier_question *q, struct bal_error *err) {
     const bool constant = q->axis == BAL_FRONTIER_CONSTANT;
     const double high = last_point(q);
     if (!(q->error > 0 && q->error < 0.5))
@@ -482,7 +495,7 @@ static enum bal_code check(const struct bal_frontier_question *q, struct bal_err
 }
 
 /* Nothing is found yet. */
-static void clear(const struct bal_frontier_question *question, struct bal_frontier *frontier) {
+static void clear_frontier(const struct bal_frontier_question *question, struct bal_frontier *frontier) {
     *frontier = (struct bal_frontier){.stable = NAN,
                                       .unstable = NAN,
                                       .estimate = NAN,
@@ -493,8 +506,8 @@ static void clear(const struct bal_frontier_question *question, struct bal_front
 enum bal_code bal_frontier_find(const struct bal_frontier_question *question,
                                 const struct bal_lab_options *options, struct bal_frontier *frontier,
                                 struct bal_error *err) {
-    clear(question, frontier);
-    enum bal_code code = check(question, err);
+    clear_frontier(question, frontier);
+    enum bal_code code = check_question(question, err);
     if (code)
         return code;
     frontier->test = hosts_share_equally(question) ? BAL_FRONTIER_SATURATED : BAL_FRONTIER_STARTS;
@@ -509,8 +522,8 @@ enum bal_code bal_frontier_find(const struct bal_frontier_question *question,
                        .from_empty = calloc(RUNS, sizeof *s.from_empty),
                        .initial = calloc(bal_servers_count(&question->model.servers), sizeof *s.initial)};
     pthread_mutex_init(&s.lock, NULL);
-    code = s.from_long && s.from_empty && s.initial ? search(&s) : BAL_E_MEMORY;
-    conclude(&s);
+    code = s.from_long && s.from_empty && s.initial ? search_frontier(&s) : BAL_E_MEMORY;
+    finish_frontier(&s);
     frontier->cut_short = code == BAL_E_STOPPED;
     if (s.first_error.code && err)
         *err = s.first_error;
@@ -530,7 +543,7 @@ struct part {
     unsigned done, count;
 };
 
-static void tell_part(void *context, double part) {
+static void report_part(void *context, double part) {
     const struct part *p = context;
     if (p->options->progress)
         p->options->progress(p->options->progress_context, (p->done + part) / p->count);
@@ -544,11 +557,11 @@ enum bal_code bal_frontier_map(const struct bal_frontier_question *question, con
     q.error = question->error / count;
     for (unsigned i = 0; i < count; i++) {
         q.model.load = load[i];
-        clear(&q, &frontier[i]);
+        clear_frontier(&q, &frontier[i]);
     }
     struct part part = {options, 0, count};
     struct bal_lab_options inner = *options;
-    inner.progress = tell_part;
+    inner.progress = report_part;
     inner.progress_context = &part;
     enum bal_code code = BAL_OK;
     for (; part.done < count && !code; part.done++) {

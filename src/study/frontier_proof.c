@@ -1,4 +1,4 @@
-/* What theorems say of the constants that must be stolen at a time. */
+/* Bounds from theorems for the number of jobs that must be stolen at a time. */
 #include "ballast/frontier.h"
 #include "ballast/scheme.h"
 #include "ballast/theory.h"

@@ -1,6 +1,7 @@
+/* The price of policies: what they cost in memory and messages, and what delay that buys. */
 #include "ballast/price.h"
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 
 #include "base/memory.h"
 
@@ -33,8 +34,9 @@ static double any_work(struct bal_fleet *fleet, uint32_t server) {
 }
 
 /* The most probes that it makes for a job while every server is busy. */
-static enum bal_code watch_probes(const struct bal_policy_spec *policy, const struct bal_setting *setting,
-                                  double *most, struct bal_error *err) {
+static enum bal_code watch_probes(const struct bal_policy_spec *policy,
+                                  const struct bal_policy_context *setting, double *most,
+                                  struct bal_error *err) {
     uint32_t *length = malloc(setting->servers * sizeof *length);
     void *state = malloc(bal_policy_size(policy, setting) + 1);
     if (!length || !state) {
@@ -64,7 +66,7 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy, const st
         const uint64_t before = fleet.probes;
         const struct bal_job job = {.count = 1, .rank = i % 2};
         bal_policy_route(policy, state, &fleet, &job, &rng);
-        fleet.asks = 0; /* nobody answers: what is asked is all that matters */
+        fleet.asks = 0; /* no server answers: only the probes count */
         *most = fmax(*most, (double)(fleet.probes - before));
     }
     free(length);
@@ -73,14 +75,15 @@ static enum bal_code watch_probes(const struct bal_policy_spec *policy, const st
 }
 
 /* Do more probes go with more servers? Tried on a fleet and one of four times its size. */
-static enum bal_code probes_grow(const struct bal_policy_spec *policy, const struct bal_setting *setting,
-                                 bool *grow, struct bal_error *err) {
-    struct bal_setting small = *setting;
+static enum bal_code probes_grow(const struct bal_policy_spec *policy,
+                                 const struct bal_policy_context *setting, bool *grow,
+                                 struct bal_error *err) {
+    struct bal_policy_context small = *setting;
     small.servers = setting->servers < WATCH_SMALL ? WATCH_SMALL : WATCH_LARGE;
     if (setting->servers >= WATCH_SMALL &&
         (setting->servers < WATCH_LARGE || bal_policy_check(policy, &small, NULL, NULL)))
         small.servers = setting->servers;
-    struct bal_setting large = small;
+    struct bal_policy_context large = small;
     large.servers = 4 * small.servers;
     double few, many;
     enum bal_code code = watch_probes(policy, &small, &few, err);
@@ -94,12 +97,12 @@ static enum bal_code probes_grow(const struct bal_policy_spec *policy, const str
 
 /* With N a power of two and its square, log2 N exactly doubles; what grows faster is more. */
 static enum bal_growth memory_growth(const struct bal_policy_spec *policy,
-                                     const struct bal_setting *setting) {
+                                     const struct bal_policy_context *setting) {
     int log_small = 10;
     while (log_small < 30 && (uint32_t)1 << log_small < setting->servers)
         log_small++;
     const int log_large = 2 * log_small < 31 ? 2 * log_small : 31;
-    struct bal_setting small = *setting, large = *setting;
+    struct bal_policy_context small = *setting, large = *setting;
     small.servers = (uint32_t)1 << log_small;
     large.servers = (uint32_t)1 << log_large;
     const double bits = bal_policy_memory_bits(policy, &small);
@@ -112,7 +115,7 @@ static enum bal_growth memory_growth(const struct bal_policy_spec *policy,
 
 /* Reports per job: at most one on becoming idle and one more on switching off and on again, which needs an
  * idle server; at most one of the load; and those at a rate, of the 1 - load that is idle. */
-static double reports_of(const struct bal_policy_spec *policy, const struct bal_setting *setting) {
+static double reports_of(const struct bal_policy_spec *policy, const struct bal_policy_context *setting) {
     const unsigned wants = policy->policy->wants;
     double reports = (wants & BAL_WANTS_IDLE ? 1 : 0) + (wants & BAL_WANTS_POWER ? 1 : 0) +
                      (policy->policy->load_share ? 1 : 0);
@@ -121,8 +124,8 @@ static double reports_of(const struct bal_policy_spec *policy, const struct bal_
     return reports;
 }
 
-static bool reports_grow(const struct bal_policy_spec *policy, const struct bal_setting *setting) {
-    struct bal_setting large = *setting;
+static bool reports_grow(const struct bal_policy_spec *policy, const struct bal_policy_context *setting) {
+    struct bal_policy_context large = *setting;
     large.servers = setting->servers < 1u << 29 ? 4 * setting->servers : UINT32_MAX;
     return reports_of(policy, &large) > reports_of(policy, setting) * (1 + 1e-9);
 }
@@ -135,7 +138,7 @@ static bool is_covered(const struct bal_model *model) {
     for (unsigned g = 1; g < model->servers.groups; g++)
         if (model->servers.group[g].speed != model->servers.group[0].speed)
             return false;
-    return model->clock == BAL_CLOCK_CONTINUOUS && bal_law_is_exponential(&model->size) &&
+    return model->clock == BAL_CLOCK_CONTINUOUS && bal_dist_is_exponential(&model->size) &&
            model->tasks <= 1 && !model->classes && model->buffer == 0 &&
            model->curve.kind == BAL_CURVE_CONSTANT && bal_arrivals_are_poisson(&model->arrivals) &&
            model->load < 1;
@@ -145,7 +148,7 @@ static enum bal_vanishing vanishing_of(const struct bal_model *model, const stru
                                        const struct bal_price *price) {
     if (!is_covered(model))
         return BAL_VANISHING_UNKNOWN;
-    const double limit = bal_known_of(model, policy).waiting_limit;
+    const double limit = bal_theory_predict(model, policy).waiting_limit;
     if (limit == 0)
         return BAL_VANISHING_YES;
     const bool symmetric = bal_policy_flags(policy) & BAL_SYMMETRIC;
@@ -158,7 +161,7 @@ static enum bal_vanishing vanishing_of(const struct bal_model *model, const stru
 
 enum bal_code bal_price_of(const struct bal_model *model, const struct bal_policy_spec *policy,
                            struct bal_price *price, struct bal_error *err) {
-    const struct bal_setting setting = {bal_servers_count(&model->servers), model->load};
+    const struct bal_policy_context setting = {bal_servers_count(&model->servers), model->load};
     *price = (struct bal_price){.memory_bits = bal_policy_memory_bits(policy, &setting)};
     enum bal_code code = bal_policy_check(policy, &setting, NULL, err);
     if (!code)

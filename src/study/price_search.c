@@ -1,7 +1,7 @@
 /* The cheapest policies for a wanted delay. Theory proposes, simulation disposes: at a finite number of
  * servers jobs wait a little longer than in the limit, so that what theory proposes has to be made a little
  * dearer. */
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/price.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ struct search {
     const struct bal_case *c;
     const struct bal_wish *wish;
     struct bal_lab_options options;
-    struct bal_setting setting;
+    struct bal_policy_context setting;
     double name_bits; /* of the name of a server */
     struct bal_offers *offers;
     bool pending[BAL_OFFERS_MAX]; /* to be simulated */
@@ -61,7 +61,7 @@ static bool is_named(const struct bal_policy_spec *spec, const char *name) {
 }
 
 static double theory_of(const struct search *search, const struct bal_policy_spec *spec) {
-    return bal_known_of(&search->c->model, spec).waiting_mean;
+    return bal_theory_predict(&search->c->model, spec).waiting_mean;
 }
 
 /* Up to three digits. */
@@ -121,16 +121,16 @@ static double most_probes(const struct search *search) {
 
 /* ---- proposals ---- */
 
-/* Adds it if it can run here within the budgets, as far as that is known before it has run. */
-static enum bal_code propose(struct search *search, const struct bal_policy_spec *spec,
-                             struct bal_error *err) {
+/* Adds it if it can run here within the budgets, as far as that is known before a run. */
+static enum bal_code add_candidate(struct search *search, const struct bal_policy_spec *spec,
+                                   struct bal_error *err) {
     struct bal_offers *offers = search->offers;
     enum bal_engine engine;
     if (offers->count == BAL_OFFERS_MAX ||
         bal_simulate_check(&search->c->model, spec, BAL_ENGINE_AUTO, &engine, NULL))
         return BAL_OK;
     struct bal_offer *offer = &offers->offer[offers->count];
-    *offer = (struct bal_offer){.policy = *spec, .known = bal_known_of(&search->c->model, spec)};
+    *offer = (struct bal_offer){.policy = *spec, .known = bal_theory_predict(&search->c->model, spec)};
     const enum bal_code code = bal_price_of(&search->c->model, spec, &offer->price, err);
     if (code)
         return code;
@@ -149,7 +149,7 @@ static enum bal_code propose_fixed(struct search *search, struct bal_error *err)
         bal_policy_parse(bal_policy_table[i]->name, &spec, NULL);
         if (bal_simulate_is_distinct(&search->c->model, spec.policy) && !is_named(&spec, "pod") &&
             !is_named(&spec, "pod-memory") && !is_named(&spec, "rcpb"))
-            code = propose(search, &spec, err);
+            code = add_candidate(search, &spec, err);
     }
     return code;
 }
@@ -159,7 +159,7 @@ static enum bal_code propose_pod(struct search *search, struct bal_error *err) {
     if (most < 1)
         return BAL_OK;
     const struct bal_policy_spec spec = pod_of(fmin(fewest_probes(search, search->wish->waiting), most));
-    return propose(search, &spec, err);
+    return add_candidate(search, &spec, err);
 }
 
 /* Names against reports: more names save reports, but less and less; they are tried in steps (Fibonacci's
@@ -175,7 +175,7 @@ static enum bal_code propose_rcpb(struct search *search, struct bal_error *err) 
         const double mup = fewest_reports(search, c, search->wish->waiting);
         if (mup <= reports && mup < 0.98 * before) {
             const struct bal_policy_spec spec = rcpb_of(c, mup);
-            code = propose(search, &spec, err);
+            code = add_candidate(search, &spec, err);
             before = mup;
             met = true;
         }
@@ -186,21 +186,21 @@ static enum bal_code propose_rcpb(struct search *search, struct bal_error *err) 
     if (met || code)
         return code;
     const struct bal_policy_spec best = rcpb_of(most, reports);
-    return propose(search, &best, err);
+    return add_candidate(search, &best, err);
 }
 
 /* ---- simulation ---- */
 
-static enum bal_code simulate(struct search *search, const struct bal_policy_spec *specs, size_t count,
-                              bool briefly, struct bal_error *err) {
+static enum bal_code simulate_candidates(struct search *search, const struct bal_policy_spec *specs,
+                                         size_t count, bool briefly, struct bal_error *err) {
     for (size_t i = 0; i < count; i++) {
         search->cases[i] = *search->c;
         search->cases[i].policy = specs[i];
-        if (!briefly && search->c->longest > 0)
+        if (!briefly && search->c->max_run_length > 0)
             bal_choose_length(&search->cases[i], 1, search->c->run.time, 0);
         if (!briefly)
             continue;
-        search->cases[i].longest = 0;
+        search->cases[i].max_run_length = 0;
         search->cases[i].run.time /= 4;
         search->cases[i].precision = 0;
         if (search->cases[i].replications > 4)
@@ -210,11 +210,11 @@ static enum bal_code simulate(struct search *search, const struct bal_policy_spe
 }
 
 static double upper_end(struct bal_estimate estimate) {
-    return estimate.mean + (isnan(estimate.half) ? 0 : estimate.half);
+    return estimate.mean + (isnan(estimate.half_width) ? 0 : estimate.half_width);
 }
 
 static double lower_end(struct bal_estimate estimate) {
-    return estimate.mean - (isnan(estimate.half) ? 0 : estimate.half);
+    return estimate.mean - (isnan(estimate.half_width) ? 0 : estimate.half_width);
 }
 
 /* There is no theory of pod-memory here: all d + b = 2, 3, ... are tried briefly until one seems to do; the
@@ -230,7 +230,7 @@ static enum bal_code propose_pod_memory(struct search *search, struct bal_error 
             specs[count++] = pod_memory_of(total - b, b);
         if (count == 0)
             return BAL_OK;
-        const enum bal_code code = simulate(search, specs, count, true, err);
+        const enum bal_code code = simulate_candidates(search, specs, count, true, err);
         if (code)
             return code;
         for (size_t i = 0; i < count && best_waiting > search->wish->waiting; i++) {
@@ -241,13 +241,13 @@ static enum bal_code propose_pod_memory(struct search *search, struct bal_error 
             best_waiting = waiting;
         }
     }
-    return best.policy ? propose(search, &best, err) : BAL_OK;
+    return best.policy ? add_candidate(search, &best, err) : BAL_OK;
 }
 
 /* ---- making it dearer ---- */
 
 /* Parameters that cost more and do more, as far as the budgets go; false when there are none. */
-static bool make_dearer(const struct search *search, struct bal_offer *offer) {
+static bool raise_cost(const struct search *search, struct bal_offer *offer) {
     struct bal_policy_spec spec = offer->policy;
     if (isnan(offer->result.metric[BAL_WAITING_MEAN].mean))
         return false;
@@ -274,25 +274,25 @@ static bool make_dearer(const struct search *search, struct bal_offer *offer) {
         return false;
     offer->policy = spec;
     offer->price = price;
-    offer->known = bal_known_of(&search->c->model, &spec);
+    offer->known = bal_theory_predict(&search->c->model, &spec);
     return true;
 }
 
 /* By the interval. A doubted result decides nothing, nor does one of no job at all; what is exactly known
  * may. */
-static enum bal_fulfilment judge(const struct search *search, const struct bal_offer *offer) {
+static enum bal_fulfilment check_offer(const struct search *search, const struct bal_offer *offer) {
     const struct bal_result *result = &offer->result;
     const struct bal_estimate measured = result->metric[BAL_WAITING_MEAN];
     const double waiting = search->wish->waiting;
     if (result->verdict == BAL_UNSTABLE)
         return BAL_WISH_MISSED;
     if (!bal_result_is_sure(result)) {
-        const bool missed = offer->known.kind == BAL_KNOWN_EXACT && offer->known.waiting_mean > waiting;
+        const bool missed = offer->known.kind == BAL_THEORY_EXACT && offer->known.waiting_mean > waiting;
         return missed ? BAL_WISH_MISSED : BAL_WISH_UNDECIDED;
     }
-    if (measured.mean - measured.half > waiting)
+    if (measured.mean - measured.half_width > waiting)
         return BAL_WISH_MISSED;
-    return measured.mean + measured.half <= waiting ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
+    return measured.mean + measured.half_width <= waiting ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
 }
 
 /* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
@@ -305,13 +305,13 @@ static enum bal_code run_round(struct search *search, bool last, bool *more, str
             specs[count] = search->offers->offer[i].policy;
             which[count++] = i;
         }
-    const enum bal_code code = simulate(search, specs, count, false, err);
+    const enum bal_code code = simulate_candidates(search, specs, count, false, err);
     *more = false;
     for (size_t i = 0; i < count && !code; i++) {
         struct bal_offer *offer = &search->offers->offer[which[i]];
         offer->result = search->results[i];
-        offer->fulfilment = judge(search, offer);
-        search->pending[which[i]] = offer->fulfilment != BAL_WISH_MET && !last && make_dearer(search, offer);
+        offer->fulfilment = check_offer(search, offer);
+        search->pending[which[i]] = offer->fulfilment != BAL_WISH_MET && !last && raise_cost(search, offer);
         *more = *more || search->pending[which[i]];
     }
     return code;
@@ -324,7 +324,7 @@ static double messages_of(const struct bal_offer *offer) {
 }
 
 /* How many reports a job costs is known only now. */
-static void drop_too_dear(struct search *search) {
+static void drop_over_budget(struct search *search) {
     struct bal_offers *offers = search->offers;
     size_t kept = 0;
     for (size_t i = 0; i < offers->count; i++)
@@ -379,8 +379,8 @@ static struct bal_offer_hint hint_of(const struct search *search, struct bal_pol
     return hint;
 }
 
-/* Only what goes beyond a budget is a hint: within it, simulation has said no. */
-static void hint(struct search *search) {
+/* Only what exceeds a budget is printed as a hint: within the budget, simulation has excluded it. */
+static void find_hints(struct search *search) {
     const struct bal_wish *wish = search->wish;
     const double names = most_names(search);
     const double reports = names >= 1 ? fewest_reports(search, names, wish->waiting) : INFINITY;
@@ -395,19 +395,19 @@ static void hint(struct search *search) {
         search->offers->more_memory = hint_of(search, rcpb_of(more_names, mup));
 }
 
-static void conclude(struct search *search) {
+static void finish_offers(struct search *search) {
     struct bal_offers *offers = search->offers;
     const struct bal_model *model = &search->c->model;
-    offers->floor_waiting = bal_known_floor(model) - model->size.mean / model->servers.group[0].speed;
-    drop_too_dear(search);
+    offers->floor_waiting = bal_theory_lower_bound(model) - model->size.mean / model->servers.group[0].speed;
+    drop_over_budget(search);
     mark_cheapest(offers);
     qsort(offers->offer, offers->count, sizeof *offers->offer, best_first);
     if (offers->count == 0 || offers->offer[0].fulfilment != BAL_WISH_MET)
-        hint(search);
+        find_hints(search);
 }
 
-static enum bal_code check(const struct bal_model *model, const struct bal_wish *wish,
-                           struct bal_error *err) {
+static enum bal_code check_wish(const struct bal_model *model, const struct bal_wish *wish,
+                                struct bal_error *err) {
     if (!(wish->waiting > 0) || !(wish->messages >= 0) || !(wish->memory_bits >= 0))
         return bal_fail(
             err, BAL_E_RANGE,
@@ -416,7 +416,7 @@ static enum bal_code check(const struct bal_model *model, const struct bal_wish 
     const enum bal_code code = bal_model_check(model, err);
     if (code)
         return code;
-    if (!isfinite(bal_known_floor(model)) || model->classes)
+    if (!isfinite(bal_theory_lower_bound(model)) || model->classes)
         return bal_fail(err, BAL_E_MODEL,
                         "theory knows the cheapest policy for equal servers, exponential sizes, one class of "
                         "jobs of one task and "
@@ -428,7 +428,7 @@ enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *
                                const struct bal_lab_options *options, struct bal_offers **offers,
                                struct bal_error *err) {
     *offers = NULL;
-    enum bal_code code = check(&c->model, wish, err);
+    enum bal_code code = check_wish(&c->model, wish, err);
     if (code)
         return code;
     struct search *search = calloc(1, sizeof *search);
@@ -440,9 +440,9 @@ enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *
     search->c = c;
     search->wish = wish;
     search->options = *options;
-    search->options.apart = true;
+    search->options.independent_lengths = true;
     search->offers = found;
-    search->setting = (struct bal_setting){bal_servers_count(&c->model.servers), c->model.load};
+    search->setting = (struct bal_policy_context){bal_servers_count(&c->model.servers), c->model.load};
     const struct bal_policy_spec one_name = rcpb_of(1, 1);
     search->name_bits = bal_policy_memory_bits(&one_name, &search->setting);
     code = propose_fixed(search, err);
@@ -457,7 +457,7 @@ enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *
         code = run_round(search, round == ROUNDS, &more, err);
     if (code)
         goto out;
-    conclude(search);
+    finish_offers(search);
     *offers = found;
     found = NULL;
 out:

@@ -18,12 +18,17 @@ double bal_replay_load(const struct bal_replay *replay, double work) {
     return work * replay->speedup / (bal_servers_capacity(&replay->model.servers) * slots);
 }
 
-/* As the engine will say, but before it is run. */
+/* The same check as the engine's, but before it is run. */
 static enum bal_code check_failure(const struct bal_case *c, struct bal_error *err) {
     if (c->run.failing == 0)
         return BAL_OK;
     if (c->run.engine == BAL_ENGINE_POOLED)
         return bal_fail(err, BAL_E_MODEL, "policy '%s' is one common queue and knows no servers that fail",
+                        c->policy.policy->name);
+    if (c->run.engine == BAL_ENGINE_NETWORK && bal_network_is_plain(&c->model.network))
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' lets jobs wait in front of the servers, and knows none that fail at a "
+                        "time; use one that does not (of tabs: tabs:none=refuse)",
                         c->policy.policy->name);
     if (c->run.engine == BAL_ENGINE_NETWORK)
         return bal_fail(err, BAL_E_MODEL,
@@ -46,9 +51,9 @@ static enum bal_code check_failure(const struct bal_case *c, struct bal_error *e
 static enum bal_engine engine_of(const struct bal_replay *replay, const struct bal_policy_spec *policy) {
     if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED)
         return BAL_ENGINE_POOLED;
-    const bool near =
+    const bool direct =
         bal_network_is_plain(&replay->model.network) && !(bal_policy_flags(policy) & BAL_MAY_HOLD);
-    return near ? BAL_ENGINE_EVENT : BAL_ENGINE_NETWORK;
+    return direct ? BAL_ENGINE_EVENT : BAL_ENGINE_NETWORK;
 }
 
 enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_policy_spec *policy,
@@ -71,8 +76,8 @@ enum bal_code bal_replay_case(const struct bal_replay *replay, const struct bal_
     model->clock = BAL_CLOCK_CONTINUOUS;
     model->load = bal_replay_load(replay, info->work / info->span);
     model->high = model->classes ? (double)info->high / (double)info->jobs : 0;
-    bal_law_parse("exp", &model->size, NULL); /* no size is drawn: what counts is the mean */
-    bal_law_scale(&model->size, info->size_mean);
+    bal_dist_parse("exp", &model->size, NULL); /* no size is drawn: what counts is the mean */
+    bal_dist_scale(&model->size, info->size_mean);
     enum bal_engine engine;
     const enum bal_code code = bal_simulate_check(model, policy, c->run.engine, &engine, err);
     return code ? code : check_failure(c, err);

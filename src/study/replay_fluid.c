@@ -15,7 +15,7 @@ struct bal_flow {
 };
 
 /* From so many steps on a job is in service that does so much in a step: or is so no longer. */
-static void change(struct bal_flow *flow, double from, double work) {
+static void add_work_from(struct bal_flow *flow, double from, double work) {
     if (!(from < STEPS))
         return;
     const size_t at = (size_t)fmax(from, 0);
@@ -56,8 +56,8 @@ enum bal_code bal_flow_new(const struct bal_replay *replay, const volatile int *
             break;
         const double from = (double)((uint64_t)job.time - (uint64_t)info->first) * per_step;
         f->jobs[from < STEPS ? (size_t)from : STEPS - 1]++;
-        change(f, from, speed * step);
-        change(f, from + (double)job.size / speed * per_step, -speed * step);
+        add_work_from(f, from, speed * step);
+        add_work_from(f, from + (double)job.size / speed * per_step, -speed * step);
     }
     bal_trace_cursor_free(cursor);
     if (code) {
@@ -86,7 +86,7 @@ static bool is_met(const struct bal_flow *flow, const struct bal_replay *replay,
                                  : late <= (1 - target->quantile) * jobs;
 }
 
-uint32_t bal_flow_least(const struct bal_flow *flow, const struct bal_replay *replay) {
+uint32_t bal_flow_min_servers(const struct bal_flow *flow, const struct bal_replay *replay) {
     const struct bal_servers *servers = &replay->model.servers;
     const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is kept of a trial besides its metrics. */
+/* What is kept of a trial in addition to its metrics. */
 struct extract {
     double time[BAL_REPLAY_TIMES];
-    struct bal_range log[BAL_REPLAY_TIMES];
+    struct bal_confidence_range log[BAL_REPLAY_TIMES];
     struct bal_estimate apart[BAL_REPLAY_TIMES];
     uint64_t kind_jobs[BAL_TRACE_KINDS];
     double kind_time[BAL_TRACE_KINDS][BAL_REPLAY_TIMES];
-    double strain;
+    double target_ratio;
     bool given_up;
 };
 
@@ -29,9 +29,8 @@ struct memory {
 
 struct runs {
     const struct bal_replay *replay;
-    const struct bal_blocks *blocks;
     const struct bal_case *cases;
-    const enum bal_effort *effort; /* of each of them; NULL: everything, and nobody asks for strains */
+    const enum bal_effort *effort; /* of each of them; NULL: everything, and strains are not wanted */
     size_t count;
     const struct bal_lab_options *options;
     size_t kinds;
@@ -39,7 +38,7 @@ struct runs {
     struct bal_trial *trial; /* replications of each case, one behind the other */
     struct extract *extract;
     bool *complete;
-    double *value;        /* room for one of each replication */
+    double *value;        /* one for each replication */
     pthread_mutex_t lock; /* guards what follows */
     double done;
     struct bal_error first_error;
@@ -52,7 +51,7 @@ static size_t count_kinds(const struct bal_trace *trace) {
     return kinds > 1 ? kinds : 0;
 }
 
-/* 0: the mean; NaN: nobody asks. */
+/* 0: the mean; NaN: not wanted. */
 static double quantile_of(int which, const struct bal_replay *replay) {
     static const double quantiles[] = {0, 0.5, 0.9, 0.99, 0.999};
     const unsigned asked = (unsigned)(which - BAL_TIME_ASKED);
@@ -93,24 +92,28 @@ static void sum_times(const struct memory *memory, struct bal_span_sums *sums) {
     }
 }
 
-/* The share of jobs above a quantile varies from log to log; so much further up or down lies the quantile
- * itself (Woodruff 1952). */
-static struct bal_range quantile_range(const struct runs *runs, const struct memory *memory, double quantile,
-                                       double value, double unit) {
+/* The share of jobs above a quantile varies from log to log by some factor. The quantile of another log lies
+ * where this one has so many times as many jobs above, or as few (Woodruff 1952). */
+static struct bal_confidence_range quantile_range(const struct memory *memory,
+                                                  const struct bal_blocks_memory *blocks, double quantile,
+                                                  double value, double unit) {
     struct bal_span_sums sums;
     sum_above(memory, value / unit, &sums);
-    const double share = bal_blocks_ratio(&sums, NULL);
-    const struct bal_range above = bal_blocks_range(&sums, runs->blocks);
-    return (struct bal_range){
-        unit * bal_histogram_quantile(&memory->all, fmax(quantile + above.low - share, 0)),
-        unit * bal_histogram_quantile(&memory->all, fmin(quantile + above.high - share, 1))};
+    const struct bal_confidence_range share = bal_blocks_range(&sums, blocks);
+    const double factor = sqrt(share.high / share.low);
+    if (!(factor <= BAL_LATE_MOST) || bal_blocks_spells(&sums, blocks) < BAL_BLOCKS_SPELLS)
+        return (struct bal_confidence_range){NAN, NAN};
+    const struct bal_histogram *all = &memory->all;
+    return (struct bal_confidence_range){
+        unit * bal_histogram_quantile(all, fmax(1 - (1 - quantile) * factor, 0)),
+        unit * bal_histogram_quantile(all, 1 - (1 - quantile) / factor)};
 }
 
 /* So many jobs at least must lie on each side of what a range is of, and in so many blocks, each counted by
- * its weight: fewer do not tell how they vary. */
+ * its weight: fewer are not enough to estimate their variation. */
 enum { JOBS_LEAST = 10, BLOCKS_LEAST = 6 };
 
-static bool is_telling(const struct memory *memory, double quantile) {
+static bool has_enough_blocks(const struct memory *memory, double quantile) {
     enum { LENGTH = BAL_REPLAY_SPANS / BAL_BLOCKS_IN_LOG };
     double jobs = 0, squares = 0;
     for (int b = 0; b < BAL_BLOCKS_IN_LOG; b++) {
@@ -126,33 +129,36 @@ static bool is_telling(const struct memory *memory, double quantile) {
 }
 
 static void extract_times(const struct runs *runs, const struct memory *memory, const struct bal_trial *trial,
-                          double unit, struct extract *extract) {
+                          double unit, const struct bal_blocks_fleet *fleet, struct extract *extract) {
+    struct bal_span_sums times;
+    sum_times(memory, &times);
+    const struct bal_blocks_memory blocks = bal_blocks_memory(&times, fleet);
     for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
         const double quantile = quantile_of(t, runs->replay);
         extract->time[t] = NAN;
-        extract->log[t] = (struct bal_range){NAN, NAN};
+        extract->log[t] = (struct bal_confidence_range){NAN, NAN};
         if (isnan(quantile))
             continue;
         if (quantile == 0) {
-            struct bal_span_sums sums;
-            sum_times(memory, &sums);
             extract->time[t] = trial->metric[BAL_RESPONSE_MEAN];
-            extract->log[t] = bal_blocks_range(&sums, runs->blocks);
+            extract->log[t] = bal_blocks_range(&times, &blocks);
+            if (extract->log[t].low < fleet->service) /* sizes alone take that long */
+                extract->log[t].low = fmin(extract->time[t], fleet->service);
         } else {
             extract->time[t] = bal_histogram_quantile(&memory->all, quantile) / (1 / unit); /* as the engine
                                                                                                does it */
-            extract->log[t] = quantile_range(runs, memory, quantile, extract->time[t], unit);
+            extract->log[t] = quantile_range(memory, &blocks, quantile, extract->time[t], unit);
         }
-        if (!is_telling(memory, quantile))
-            extract->log[t] = (struct bal_range){NAN, NAN};
+        if (!has_enough_blocks(memory, quantile))
+            extract->log[t] = (struct bal_confidence_range){NAN, NAN};
     }
 }
 
-/* ---- beside what was measured ---- */
+/* ---- compared with what was measured ---- */
 
 enum { FIRST_BLOCK = 1, FIRST_SPAN = FIRST_BLOCK * BAL_REPLAY_SPANS / BAL_BLOCKS_IN_LOG };
 
-void bal_measured_add(struct bal_measured *measured, double after, double span, double response) {
+void bal_interval_sums_add(struct bal_interval_sums *measured, double after, double span, double response) {
     const double place = span > 0 ? after / span * BAL_REPLAY_SPANS : 0;
     const int s = (int)fmin(fmax(place, 0), BAL_REPLAY_SPANS - 1);
     measured->jobs[s]++;
@@ -160,7 +166,7 @@ void bal_measured_add(struct bal_measured *measured, double after, double span, 
     bal_histogram_add(&measured->spans[s], response / measured->unit);
 }
 
-static struct bal_estimate mean_apart(const struct memory *memory, const struct bal_measured *measured) {
+static struct bal_estimate mean_apart(const struct memory *memory, const struct bal_interval_sums *measured) {
     double apart[BAL_REPLAY_SPANS], sum = 0, jobs = 0;
     for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
         const double count = memory->values[0][s], seen = measured->jobs[s];
@@ -181,8 +187,9 @@ static double quantile_from(const struct bal_histogram *spans, double quantile) 
 }
 
 /* How many more than expected are above the quantile tells how sure its place is (Woodruff 1952). */
-static struct bal_estimate quantile_apart(const struct memory *memory, const struct bal_measured *measured,
-                                          double quantile, double unit) {
+static struct bal_estimate quantile_apart(const struct memory *memory,
+                                          const struct bal_interval_sums *measured, double quantile,
+                                          double unit) {
     const double predicted = unit * quantile_from(memory->spans, quantile);
     double apart[BAL_REPLAY_SPANS], jobs = 0;
     for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
@@ -204,7 +211,7 @@ static void extract_apart(const struct runs *runs, const struct memory *memory, 
                           struct extract *extract) {
     for (int t = 0; t < BAL_REPLAY_TIMES; t++) {
         const double quantile = quantile_of(t, runs->replay);
-        if (!runs->replay->measured || isnan(quantile) || !is_telling(memory, quantile))
+        if (!runs->replay->measured || isnan(quantile) || !has_enough_blocks(memory, quantile))
             extract->apart[t] = (struct bal_estimate){NAN, NAN};
         else if (quantile == 0)
             extract->apart[t] = mean_apart(memory, runs->replay->measured);
@@ -231,57 +238,59 @@ static void extract_kinds(const struct runs *runs, const struct memory *memory, 
 /* ---- missed beyond doubt ---- */
 
 enum {
-    TWICE = 2,
     LOOKS = 16, /* of so many times that it might it looks once */
 };
 
 /* Of a trial under way. */
-struct doom {
+struct early_stop {
     const struct bal_target *target;
     double unit, jobs; /* how many there will be at most */
     unsigned replications;
     bool ends; /* the trial, when it is certain */
     unsigned asked;
-    bool certain;
-    double strain; /* then */
+    bool decided;
+    double target_ratio; /* then */
 };
 
-static double strain_of(const struct bal_target *target, const struct bal_histogram *responses, double mean,
-                        double jobs, double unit) {
+static double target_ratio_of(const struct bal_target *target, const struct bal_histogram *responses,
+                              double mean, double jobs, double unit) {
     if (target->quantile == 0)
         return mean / target->seconds;
     return bal_count_above(responses, target->seconds / unit) / ((1 - target->quantile) * jobs);
 }
 
-/* Jobs that are late for certain: a bin further up, whatever is rounded. What is beyond the last bin is not
- * told apart there, and the percentile of it neither. */
-static double count_late(const struct doom *doom, const struct bal_histogram *h) {
+/* Jobs that are late for certain: a bin further up, whatever is rounded. Values beyond the last bin are not
+ * distinguished, and neither is a percentile among them. */
+static double count_late(const struct early_stop *early_stop, const struct bal_histogram *h) {
     uint64_t late = 0;
-    for (unsigned i = bal_histogram_bin(doom->replications * doom->target->seconds / doom->unit) + 2;
+    for (unsigned i =
+             bal_histogram_bin(early_stop->replications * early_stop->target->seconds / early_stop->unit) + 2;
          i < BAL_HISTOGRAM_BINS; i++)
         late += h->count[i];
     return h->count[BAL_HISTOGRAM_BINS - 1] > 0 ? 0 : (double)late;
 }
 
-static bool is_certain(const struct doom *doom, const struct bal_so_far *so_far) {
-    const double quantile = doom->target->quantile, most = TWICE * (1 + 1e-9) * doom->jobs;
+static bool is_decided(const struct early_stop *early_stop, const struct bal_so_far *so_far) {
+    const double quantile = early_stop->target->quantile,
+                 most = BAL_LATE_MOST * (1 + 1e-9) * early_stop->jobs;
     if (so_far->refused > 0)
         return true;
     if (quantile == 0)
-        return so_far->response > doom->replications * doom->target->seconds * most;
-    return count_late(doom, so_far->responses) > (1 - quantile) * most + 1;
+        return so_far->response > early_stop->replications * early_stop->target->seconds * most;
+    return count_late(early_stop, so_far->responses) > (1 - quantile) * most + 1;
 }
 
-static bool is_enough(void *context, const struct bal_so_far *so_far) {
-    struct doom *doom = context;
-    if (doom->certain || ++doom->asked % LOOKS > 0 || !is_certain(doom, so_far))
+static bool stop_early(void *context, const struct bal_so_far *so_far) {
+    struct early_stop *early_stop = context;
+    if (early_stop->decided || ++early_stop->asked % LOOKS > 0 || !is_decided(early_stop, so_far))
         return false;
     const double jobs = (double)so_far->jobs;
-    doom->certain = true;
-    doom->strain = so_far->refused > 0 ? NAN
-                                       : strain_of(doom->target, so_far->responses, so_far->response / jobs,
-                                                   jobs, doom->unit);
-    return doom->ends;
+    early_stop->decided = true;
+    early_stop->target_ratio = so_far->refused > 0
+                                   ? NAN
+                                   : target_ratio_of(early_stop->target, so_far->responses,
+                                                     so_far->response / jobs, jobs, early_stop->unit);
+    return early_stop->ends;
 }
 
 /* ---- trials ---- */
@@ -305,29 +314,41 @@ static void copy_history(const struct memory *memory, const struct bal_history *
     memcpy(to->watts, memory->values[3], size);
 }
 
+/* Does the dispatcher look at nothing, so that each server is a queue of its own? */
+static bool is_blind(const struct bal_policy_spec *policy, const struct bal_trial *trial) {
+    return policy->policy->route && trial->metric[BAL_MESSAGES_PER_JOB] == 0 &&
+           !(bal_policy_flags(policy) & (BAL_NEEDS_OWN | BAL_NEEDS_WORK | BAL_MAY_HOLD));
+}
+
 static void extract_all(const struct runs *runs, const struct memory *memory, const struct bal_trial *trial,
-                        double unit, struct extract *extract) {
-    extract_times(runs, memory, trial, unit, extract);
+                        const struct bal_case *c, struct extract *extract) {
+    const struct bal_model *model = &c->model;
+    const double unit = model->size.mean, servers = bal_servers_count(&model->servers);
+    const double slots = fmax(model->slots, 1), speed = bal_servers_capacity(&model->servers) / servers;
+    const struct bal_blocks_fleet fleet = {servers * slots, unit / speed, bal_replay_time(runs->replay),
+                                           is_blind(&c->policy, trial)};
+    extract_times(runs, memory, trial, unit, &fleet, extract);
     extract_apart(runs, memory, unit, extract);
     extract_kinds(runs, memory, unit, extract);
 }
 
 /* As far as trials that are tried have come. */
-static void extract_strain(const struct doom *doom, const struct memory *memory,
-                           const struct bal_trial *trial, struct extract *extract) {
-    extract->given_up = doom->certain && doom->ends;
-    extract->strain = doom->certain ? doom->strain
-                                    : strain_of(doom->target, &memory->all, trial->metric[BAL_RESPONSE_MEAN],
-                                                (double)trial->jobs, doom->unit);
+static void extract_target_ratio(const struct early_stop *early_stop, const struct memory *memory,
+                                 const struct bal_trial *trial, struct extract *extract) {
+    extract->given_up = early_stop->decided && early_stop->ends;
+    extract->target_ratio = early_stop->decided ? early_stop->target_ratio
+                                                : target_ratio_of(early_stop->target, &memory->all,
+                                                                  trial->metric[BAL_RESPONSE_MEAN],
+                                                                  (double)trial->jobs, early_stop->unit);
 }
 
 /* No range, and no part of the log or kind of jobs of its own. */
-static void extract_rough(const struct doom *doom, const struct memory *memory, const struct bal_trial *trial,
-                          struct extract *extract) {
-    const double quantile = doom->target->quantile;
-    extract->time[BAL_TIME_WANTED] = quantile == 0
-                                         ? trial->metric[BAL_RESPONSE_MEAN]
-                                         : bal_histogram_quantile(&memory->all, quantile) / (1 / doom->unit);
+static void extract_rough(const struct early_stop *early_stop, const struct memory *memory,
+                          const struct bal_trial *trial, struct extract *extract) {
+    const double quantile = early_stop->target->quantile;
+    extract->time[BAL_TIME_WANTED] =
+        quantile == 0 ? trial->metric[BAL_RESPONSE_MEAN]
+                      : bal_histogram_quantile(&memory->all, quantile) / (1 / early_stop->unit);
 }
 
 static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *err) {
@@ -339,12 +360,12 @@ static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *er
     if (!memory)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a replay");
     struct bal_history history = history_of(runs, memory);
-    struct doom doom = {.target = runs->replay->target,
-                        .unit = c->model.size.mean,
-                        .jobs = (double)bal_trace_info(runs->replay->trace)->jobs,
-                        .replications = runs->replications,
-                        .ends = tried && runs->effort[which] != BAL_EFFORT_WHOLE};
-    const struct bal_watch watch = {is_enough, &doom};
+    struct early_stop early_stop = {.target = runs->replay->target,
+                                    .unit = c->model.size.mean,
+                                    .jobs = (double)bal_trace_info(runs->replay->trace)->jobs,
+                                    .replications = runs->replications,
+                                    .ends = tried && runs->effort[which] != BAL_EFFORT_WHOLE};
+    const struct bal_watch watch = {stop_early, &early_stop};
     struct extract *extract = &runs->extract[i];
     struct bal_run run = c->run;
     run.replication = i % runs->replications;
@@ -354,14 +375,14 @@ static enum bal_code run_trial(struct runs *runs, size_t i, struct bal_error *er
     runs->trial[i].histogram[BAL_OF_RESPONSE] = &memory->all;
     enum bal_code code = bal_case_trial(c, &run, &runs->trial[i], err);
     runs->trial[i].histogram[BAL_OF_RESPONSE] = NULL;
-    if (code == BAL_E_STOPPED && doom.certain && doom.ends)
+    if (code == BAL_E_STOPPED && early_stop.decided && early_stop.ends)
         code = BAL_OK;
     if (!code && tried)
-        extract_strain(&doom, memory, &runs->trial[i], extract);
+        extract_target_ratio(&early_stop, memory, &runs->trial[i], extract);
     if (!code && rough)
-        extract_rough(&doom, memory, &runs->trial[i], extract);
+        extract_rough(&early_stop, memory, &runs->trial[i], extract);
     else if (!code && !extract->given_up)
-        extract_all(runs, memory, &runs->trial[i], doom.unit, extract);
+        extract_all(runs, memory, &runs->trial[i], c, extract);
     if (!code && run.replication == 0 && c->run.history)
         copy_history(memory, c->run.history);
     free(memory);
@@ -385,30 +406,30 @@ static void run_task(void *context, size_t i) {
 
 /* ---- what trials say together ---- */
 
-static struct bal_estimate estimate(const struct runs *runs, size_t first, size_t offset) {
+static struct bal_estimate estimate_member(const struct runs *runs, size_t first, size_t offset) {
     for (unsigned r = 0; r < runs->replications; r++)
         memcpy(&runs->value[r], (const char *)&runs->extract[first + r] + offset, sizeof *runs->value);
     return bal_estimate_mean(runs->value, runs->replications);
 }
 
-static void conclude(const struct runs *runs, size_t i, struct bal_replay_outcome *outcome) {
+static void summarize_case(const struct runs *runs, size_t i, struct bal_replay_outcome *outcome) {
     const size_t first = i * runs->replications;
     const struct extract *extract = &runs->extract[first];
-    *outcome = (struct bal_replay_outcome){.strain = runs->effort ? 0 : NAN};
+    *outcome = (struct bal_replay_outcome){.target_ratio = runs->effort ? 0 : NAN};
     for (unsigned r = 0; r < runs->replications; r++) {
-        outcome->strain += extract[r].strain / runs->replications;
+        outcome->target_ratio += extract[r].target_ratio / runs->replications;
         outcome->given_up |= extract[r].given_up;
     }
     if (outcome->given_up)
         return;
     bal_result_of(&runs->cases[i], &runs->trial[first], runs->replications, &outcome->result);
     for (size_t t = 0; t < BAL_REPLAY_TIMES; t++) {
-        outcome->time[t] = estimate(runs, first, offsetof(struct extract, time) + t * sizeof(double));
+        outcome->time[t] = estimate_member(runs, first, offsetof(struct extract, time) + t * sizeof(double));
         for (unsigned r = 0; r < runs->replications; r++) {
             outcome->log[t].low += extract[r].log[t].low / runs->replications;
             outcome->log[t].high += extract[r].log[t].high / runs->replications;
             outcome->apart[t].mean += extract[r].apart[t].mean / runs->replications;
-            outcome->apart[t].half += extract[r].apart[t].half / runs->replications;
+            outcome->apart[t].half_width += extract[r].apart[t].half_width / runs->replications;
         }
     }
     if (runs->kinds == 0) { /* all are of one */
@@ -418,11 +439,13 @@ static void conclude(const struct runs *runs, size_t i, struct bal_replay_outcom
     for (size_t k = 0; k < runs->kinds; k++) {
         outcome->kind[k].jobs = extract[0].kind_jobs[k];
         for (size_t t = 0; t < BAL_REPLAY_TIMES; t++)
-            outcome->kind[k].time[t] = estimate(runs, first, offsetof(struct extract, kind_time[k][t]));
+            outcome->kind[k].time[t] =
+                estimate_member(runs, first, offsetof(struct extract, kind_time[k][t]));
     }
 }
 
-static enum bal_code finish(struct runs *runs, struct bal_replay_outcome *outcome, struct bal_error *err) {
+static enum bal_code finish_runs(struct runs *runs, struct bal_replay_outcome *outcome,
+                                 struct bal_error *err) {
     if (runs->first_error.code) {
         if (err)
             *err = runs->first_error;
@@ -432,22 +455,21 @@ static enum bal_code finish(struct runs *runs, struct bal_replay_outcome *outcom
         if (!runs->complete[i])
             return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     for (size_t i = 0; i < runs->count; i++)
-        conclude(runs, i, &outcome[i]);
+        summarize_case(runs, i, &outcome[i]);
     return BAL_OK;
 }
 
-enum bal_code bal_measured_times(const struct bal_measured *measured, uint64_t seed,
+enum bal_code bal_measured_times(const struct bal_interval_sums *measured, double servers, double span,
                                  struct bal_measured_times *times, struct bal_error *err) {
     struct memory *memory = calloc(1, sizeof *memory);
-    struct bal_blocks *blocks = malloc(BAL_BLOCKS_DRAWN * sizeof *blocks);
     struct extract *extract = calloc(1, sizeof *extract);
     enum bal_code code = BAL_OK;
-    if (memory && blocks && extract) {
+    if (memory && extract) {
         const struct bal_replay none = {.trace = NULL};
-        const struct runs runs = {.replay = &none, .blocks = blocks};
+        const struct runs runs = {.replay = &none};
+        const struct bal_blocks_fleet fleet = {servers, measured->unit, span, false};
         struct bal_trial trial = {0};
         double sum = 0, jobs = 0;
-        bal_blocks_draw(seed, blocks);
         for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
             sum += measured->response[s];
             jobs += memory->values[0][s] = measured->jobs[s];
@@ -456,14 +478,13 @@ enum bal_code bal_measured_times(const struct bal_measured *measured, uint64_t s
         }
         memcpy(memory->spans, measured->spans, sizeof memory->spans);
         trial.metric[BAL_RESPONSE_MEAN] = sum / jobs;
-        extract_times(&runs, memory, &trial, measured->unit, extract);
+        extract_times(&runs, memory, &trial, measured->unit, &fleet, extract);
         memcpy(times->time, extract->time, sizeof times->time);
         memcpy(times->log, extract->log, sizeof times->log);
     } else {
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for what was measured");
     }
     free(memory);
-    free(blocks);
     free(extract);
     return code;
 }
@@ -472,9 +493,7 @@ enum bal_code bal_replay_try(const struct bal_replay *replay, const struct bal_c
                              const enum bal_effort *effort, size_t count,
                              const struct bal_lab_options *options, struct bal_replay_outcome *outcome,
                              struct bal_error *err) {
-    struct bal_blocks *blocks = malloc(BAL_BLOCKS_DRAWN * sizeof *blocks);
     struct runs runs = {.replay = replay,
-                        .blocks = blocks,
                         .cases = cases,
                         .effort = effort,
                         .count = count,
@@ -488,16 +507,13 @@ enum bal_code bal_replay_try(const struct bal_replay *replay, const struct bal_c
     runs.value = calloc(runs.replications + 1, sizeof *runs.value);
     enum bal_code code = BAL_E_MEMORY;
     pthread_mutex_init(&runs.lock, NULL);
-    if (blocks && runs.trial && runs.extract && runs.complete && runs.value) {
-        bal_blocks_draw(replay->seed, blocks);
+    if (runs.trial && runs.extract && runs.complete && runs.value)
         code = bal_pool_run(options->threads, trials, run_task, &runs, options->stop);
-    }
     if (code && code != BAL_E_STOPPED)
         bal_fail(err, code, "not enough memory for %zu replays", trials);
     else
-        code = finish(&runs, outcome, err);
+        code = finish_runs(&runs, outcome, err);
     pthread_mutex_destroy(&runs.lock);
-    free(blocks);
     free(runs.trial);
     free(runs.extract);
     free(runs.complete);

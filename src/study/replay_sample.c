@@ -1,6 +1,6 @@
 /* Part of a log for a first guess: stretches of it, spread over the whole, so that quiet and busy hours are
- * in it as they are in the log. Queues begin each stretch as they ended the one before, so that it must be
- * long beside the times that are wanted. */
+ * in it as they are in the log. Queues begin each stretch as they ended the previous one, so that a stretch
+ * must be long compared with the times that are wanted. */
 #include "study/replay_try.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static struct stretches stretches_of(const struct bal_replay *replay, double par
 
 /* Where that time is in the sample, in nanoseconds from its start; NaN: it is not in it. `before` is what is
  * in the sample until then. */
-static double place_of(const struct stretches *stretches, double after, double *before) {
+static double sample_position(const struct stretches *stretches, double after, double *before) {
     const double golden = 0.6180339887498949, number = floor(after / stretches->period);
     const double phase = number * golden - floor(number * golden);
     const double begins = number * stretches->period + phase * (stretches->period - stretches->length);
@@ -45,8 +45,8 @@ enum bal_code bal_replay_next(struct bal_trace_cursor *cursor, uint64_t done, co
     return bal_trace_next(cursor, job, err);
 }
 
-static enum bal_code copy(const struct bal_trace *from, const struct stretches *stretches,
-                          const volatile int *stop, struct bal_trace *to, struct bal_error *err) {
+static enum bal_code copy_stretches(const struct bal_trace *from, const struct stretches *stretches,
+                                    const volatile int *stop, struct bal_trace *to, struct bal_error *err) {
     struct bal_trace_cursor *cursor;
     enum bal_code code = bal_trace_cursor_new(from, &cursor, err);
     for (uint64_t done = 0; !code; done++) {
@@ -56,7 +56,7 @@ static enum bal_code copy(const struct bal_trace *from, const struct stretches *
         if (code || job.size == 0)
             break;
         const double place =
-            place_of(stretches, (double)((uint64_t)job.time - (uint64_t)stretches->first), &before);
+            sample_position(stretches, (double)((uint64_t)job.time - (uint64_t)stretches->first), &before);
         if (isnan(place))
             continue;
         job.time = (int64_t)place;
@@ -72,7 +72,7 @@ enum bal_code bal_replay_sample(const struct bal_replay *replay, double part, co
     enum bal_code code = bal_trace_new(NULL, trace, err);
     if (code)
         return code;
-    code = copy(replay->trace, &stretches, stop, *trace, err);
+    code = copy_stretches(replay->trace, &stretches, stop, *trace, err);
     if (!code)
         code = bal_trace_finish(*trace, stop, err);
     if (code) {
@@ -84,7 +84,7 @@ enum bal_code bal_replay_sample(const struct bal_replay *replay, double part, co
     sample->trace = *trace;
     sample->replications = 1;
     sample->measured = NULL;
-    place_of(&stretches, 1e9 * replay->fail_at, &sample->fail_at);
+    sample_position(&stretches, 1e9 * replay->fail_at, &sample->fail_at);
     sample->fail_at /= 1e9;
     return BAL_OK;
 }

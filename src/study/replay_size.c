@@ -2,9 +2,9 @@
  * over has a fleet tried, and all these replays share the processors. Then, for each, fleets around the
  * answer are tried, as far as other logs like this one would have another answer.
  *
- * Where to begin a search in a part of the log has found out, which began where a search in a part of that
- * part had ended. The answer does not rest on it: the fleet that is found, the one with one server fewer and
- * those of the range are replays of the whole log. */
+ * The search begins where a search in a part of the log ended, and that one where a search in a part of this
+ * part ended. The answer does not depend on the beginning: the fleet that is found, the one with one server
+ * fewer and those of the range are replays of the whole log. */
 #include "study/replay_try.h"
 
 #include <math.h>
@@ -30,11 +30,11 @@ struct tried {
 
 /* How far the search of a policy is. */
 struct progress {
-    struct bal_least least;
+    struct bal_min_fleet_search least;
     struct tried *tried;
     size_t count, room;
     bool ranges;        /* the search is over, and the range is looked for: ... */
-    uint32_t low, high; /* ... as far as it is known; both 0: there are too few jobs to tell; high: no end */
+    uint32_t low, high; /* ... as far as it is known; both 0: too few jobs to decide; high: no end */
     uint32_t down, up;  /* to be tried for it; 0: that end is found */
     uint32_t down_step, up_step;
 };
@@ -53,7 +53,7 @@ struct sizes {
     size_t count;
     bool rough;     /* a guess is enough */
     size_t threads; /* so many trials go at once */
-    double at_best; /* the strain if no job ever waited */
+    double at_best; /* the target ratio if no job ever waited */
     struct progress *progress;
     /* Of one round: what is tried, and what came of it. */
     size_t attempts;
@@ -74,7 +74,7 @@ static double best_possible(const struct bal_replay *replay, const struct bal_de
 }
 
 /* How much that takes of what the target allows. */
-static double strain_at_best(const struct bal_replay *replay, const struct bal_demand *demand) {
+static double target_ratio_at_best(const struct bal_replay *replay, const struct bal_demand *demand) {
     const struct bal_target *target = replay->target;
     if (target->quantile == 0)
         return best_possible(replay, demand) / target->seconds;
@@ -84,10 +84,10 @@ static double strain_at_best(const struct bal_replay *replay, const struct bal_d
 }
 
 /* What waiting takes of what is left to it, as a logarithm: that of the servers makes it nearly a straight
- * line, but not where hardly a job waits or nearly all do, which does not tell how far away the target is.
+ * line, but not where hardly a job waits or nearly all do, which does not show how far away the target is.
  * NaN: not known. */
 static double off_target(const struct sizes *sizes, const struct bal_replay_outcome *outcome) {
-    const double far = 2, left = 1 - sizes->at_best, taken = outcome->strain - sizes->at_best;
+    const double far = 2, left = 1 - sizes->at_best, taken = outcome->target_ratio - sizes->at_best;
     return isnan(taken) || left < 1e-3 ? NAN : fmin(log(fmax(taken / left, exp(-far))), far);
 }
 
@@ -101,19 +101,19 @@ static bool is_met(const struct bal_target *target, const struct bal_replay_outc
 }
 
 /* Would the fleet do by some of 95 % of other logs, and by all of them? */
-static bool may_do(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
+static bool may_meet_target(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
     return !outcome->given_up && outcome->log[BAL_TIME_WANTED].low <= target->seconds &&
            serves_all(&outcome->result);
 }
 
-static bool will_do(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
+static bool must_meet_target(const struct bal_target *target, const struct bal_replay_outcome *outcome) {
     return !outcome->given_up && !(outcome->log[BAL_TIME_WANTED].high > target->seconds) &&
            serves_all(&outcome->result);
 }
 
 /* ---- what was tried ---- */
 
-static struct tried *find(const struct progress *progress, uint32_t servers) {
+static struct tried *find_tried(const struct progress *progress, uint32_t servers) {
     for (size_t t = 0; t < progress->count; t++)
         if (progress->tried[t].servers == servers)
             return &progress->tried[t];
@@ -126,11 +126,11 @@ static bool is_whole(const struct tried *tried) {
 
 /* Whether a fleet may do is known of one that was given up, if a percentile is wanted; of a mean nothing
  * follows for other logs. */
-static bool tells_may_do(const struct sizes *sizes, const struct tried *tried) {
+static bool tells_may_meet(const struct sizes *sizes, const struct tried *tried) {
     return is_whole(tried) || (tried && sizes->replay->target->quantile > 0);
 }
 
-static bool reserve(struct progress *progress) {
+static bool reserve_tried(struct progress *progress) {
     if (progress->count < progress->room)
         return true;
     const size_t room = progress->room ? 2 * progress->room : 8;
@@ -143,12 +143,12 @@ static bool reserve(struct progress *progress) {
 }
 
 /* What is tried again, to its end, takes the place of what was known. */
-static enum bal_code keep(struct progress *progress, uint32_t servers,
-                          const struct bal_replay_outcome *outcome, struct bal_error *err) {
-    struct tried *known = find(progress, servers);
+static enum bal_code save_tried(struct progress *progress, uint32_t servers,
+                                const struct bal_replay_outcome *outcome, struct bal_error *err) {
+    struct tried *known = find_tried(progress, servers);
     if (!known) {
         struct bal_replay_outcome *copy = malloc(sizeof *copy);
-        if (!copy || !reserve(progress)) {
+        if (!copy || !reserve_tried(progress)) {
             free(copy);
             return bal_fail(err, BAL_E_MEMORY, "not enough memory for what was tried");
         }
@@ -159,7 +159,7 @@ static enum bal_code keep(struct progress *progress, uint32_t servers,
     return BAL_OK;
 }
 
-static void forget(struct sizes *sizes) {
+static void free_sizes(struct sizes *sizes) {
     for (size_t i = 0; i < sizes->count && sizes->progress; i++) {
         for (size_t t = 0; t < sizes->progress[i].count; t++)
             free(sizes->progress[i].tried[t].outcome);
@@ -171,14 +171,14 @@ static void forget(struct sizes *sizes) {
 /* ---- the range ---- */
 
 /* So many servers may do: try still fewer. */
-static void look_down(struct progress *progress, uint32_t servers) {
+static void search_range_down(struct progress *progress, uint32_t servers) {
     progress->down = servers > progress->least.none + progress->down_step ? servers - progress->down_step : 0;
     progress->down_step *= 2;
 }
 
 /* So many servers may not do: try more. If they are many already there may be no end, as where the largest
  * jobs alone decide and other logs have more of them. */
-static void look_up(struct progress *progress, uint32_t servers) {
+static void search_range_up(struct progress *progress, uint32_t servers) {
     const uint32_t found = progress->least.met;
     if (servers >= BAL_REPLAY_SERVERS / 2 || (servers >= RANGE_ALWAYS && servers / RANGE_FACTOR >= found)) {
         progress->up = progress->high = 0;
@@ -190,9 +190,9 @@ static void look_up(struct progress *progress, uint32_t servers) {
 
 static void begin_range(const struct sizes *sizes, struct progress *progress) {
     const struct bal_target *target = sizes->replay->target;
-    const struct bal_least *least = &progress->least;
+    const struct bal_min_fleet_search *least = &progress->least;
     const uint32_t servers = least->met > 0 ? least->met : least->failed;
-    const struct bal_replay_outcome *at = find(progress, servers)->outcome;
+    const struct bal_replay_outcome *at = find_tried(progress, servers)->outcome;
     progress->ranges = true;
     if (isnan(at->log[BAL_TIME_WANTED].high))
         return;
@@ -200,53 +200,53 @@ static void begin_range(const struct sizes *sizes, struct progress *progress) {
     progress->down_step = progress->up_step = servers / STEPS > 1 ? servers / STEPS : 1;
     if (least->met == 0)
         return;
-    if (least->failed > 0 && may_do(target, find(progress, least->failed)->outcome)) {
+    if (least->failed > 0 && may_meet_target(target, find_tried(progress, least->failed)->outcome)) {
         progress->low = least->failed;
-        look_down(progress, least->failed);
+        search_range_down(progress, least->failed);
     }
-    if (!will_do(target, at))
-        look_up(progress, servers);
+    if (!must_meet_target(target, at))
+        search_range_up(progress, servers);
 }
 
-static void follow_range(const struct sizes *sizes, struct progress *progress) {
+static void advance_range(const struct sizes *sizes, struct progress *progress) {
     const struct bal_target *target = sizes->replay->target;
     struct tried *tried;
-    while (progress->down > 0 && tells_may_do(sizes, tried = find(progress, progress->down))) {
+    while (progress->down > 0 && tells_may_meet(sizes, tried = find_tried(progress, progress->down))) {
         tried->counts = true;
         progress->down = 0;
-        if (may_do(target, tried->outcome)) {
+        if (may_meet_target(target, tried->outcome)) {
             progress->low = tried->servers;
-            look_down(progress, tried->servers);
+            search_range_down(progress, tried->servers);
         }
     }
-    while (progress->up > 0 && is_whole(tried = find(progress, progress->up))) {
+    while (progress->up > 0 && is_whole(tried = find_tried(progress, progress->up))) {
         tried->counts = true;
         progress->high = tried->servers;
         progress->up = 0;
-        if (!will_do(target, tried->outcome))
-            look_up(progress, tried->servers);
+        if (!must_meet_target(target, tried->outcome))
+            search_range_up(progress, tried->servers);
     }
 }
 
 /* ---- rounds ---- */
 
 /* As far as what was tried goes. The fleet that just fails is shown, and must be replayed to its end. */
-static void follow(const struct sizes *sizes, struct progress *progress) {
-    struct bal_least *least = &progress->least;
-    for (struct tried *tried; least->next > 0 && (tried = find(progress, least->next));) {
+static void advance_search(const struct sizes *sizes, struct progress *progress) {
+    struct bal_min_fleet_search *least = &progress->least;
+    for (struct tried *tried; least->next > 0 && (tried = find_tried(progress, least->next));) {
         tried->counts = true;
-        bal_least_tell(least, is_met(sizes->replay->target, tried->outcome),
-                       off_target(sizes, tried->outcome));
+        bal_min_fleet_search_report(least, is_met(sizes->replay->target, tried->outcome),
+                                    off_target(sizes, tried->outcome));
     }
     if (sizes->rough || progress->count == 0 || least->next > 0)
         return;
-    if (!progress->ranges && (least->failed == 0 || is_whole(find(progress, least->failed))))
+    if (!progress->ranges && (least->failed == 0 || is_whole(find_tried(progress, least->failed))))
         begin_range(sizes, progress);
     if (progress->ranges)
-        follow_range(sizes, progress);
+        advance_range(sizes, progress);
 }
 
-static void attempt(struct sizes *sizes, size_t who, uint32_t servers, enum bal_effort effort) {
+static void add_attempt(struct sizes *sizes, size_t who, uint32_t servers, enum bal_effort effort) {
     if (servers == 0)
         return;
     sizes->effort[sizes->attempts] = sizes->rough ? BAL_EFFORT_ROUGH : effort;
@@ -255,15 +255,16 @@ static void attempt(struct sizes *sizes, size_t who, uint32_t servers, enum bal_
 
 static void list_next(struct sizes *sizes, size_t who) {
     const struct progress *progress = &sizes->progress[who];
-    const struct bal_least *least = &progress->least;
+    const struct bal_min_fleet_search *least = &progress->least;
     const bool percentile = sizes->replay->target->quantile > 0;
     if (least->next > 0) { /* one below a fleet that does may be the last that fails */
-        attempt(sizes, who, least->next, least->next + 1 == least->met ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
+        add_attempt(sizes, who, least->next,
+                    least->next + 1 == least->met ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
     } else if (!sizes->rough && !progress->ranges && progress->count > 0) {
-        attempt(sizes, who, least->failed, BAL_EFFORT_WHOLE);
+        add_attempt(sizes, who, least->failed, BAL_EFFORT_WHOLE);
     } else {
-        attempt(sizes, who, progress->down, percentile ? BAL_EFFORT_HASTY : BAL_EFFORT_WHOLE);
-        attempt(sizes, who, progress->up, BAL_EFFORT_WHOLE);
+        add_attempt(sizes, who, progress->down, percentile ? BAL_EFFORT_HASTY : BAL_EFFORT_WHOLE);
+        add_attempt(sizes, who, progress->up, BAL_EFFORT_WHOLE);
     }
 }
 
@@ -271,13 +272,13 @@ static void list_next(struct sizes *sizes, size_t who) {
  * What is found is the same without. */
 static void list_ahead(struct sizes *sizes, size_t who, bool below) {
     const struct progress *progress = &sizes->progress[who];
-    const struct bal_least *least = &progress->least;
+    const struct bal_min_fleet_search *least = &progress->least;
     const uint32_t servers = below ? least->next - 1 : least->next + 1;
     if (least->next == 0 || servers <= least->none || servers > least->most || servers == least->failed ||
-        servers == least->met || find(progress, servers) ||
+        servers == least->met || find_tried(progress, servers) ||
         (sizes->attempts + 1) * sizes->replay->replications > sizes->threads)
         return;
-    attempt(sizes, who, servers, below ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
+    add_attempt(sizes, who, servers, below ? BAL_EFFORT_WHOLE : BAL_EFFORT_HASTY);
 }
 
 static void list_attempts(struct sizes *sizes) {
@@ -294,7 +295,7 @@ static void list_attempts(struct sizes *sizes) {
 static double rounds_left(const struct sizes *sizes) {
     double most = 0;
     for (size_t i = 0; i < sizes->count; i++) {
-        const struct bal_least *least = &sizes->progress[i].least;
+        const struct bal_min_fleet_search *least = &sizes->progress[i].least;
         if (least->next == 0)
             continue;
         const double bracket = least->met > 0 && least->failed > 0 ? least->met - least->failed : 8;
@@ -306,7 +307,7 @@ static double rounds_left(const struct sizes *sizes) {
 /* Progress of the whole search, from that of a round. */
 struct tracker {
     const struct bal_lab_options *options;
-    double done, left; /* rounds before this one; rounds from this one on, as far as can be told */
+    double done, left; /* earlier rounds; rounds from this one on, as far as is known */
 };
 
 static void show_progress(void *context, double part) {
@@ -332,15 +333,16 @@ static enum bal_code try_all(struct sizes *sizes, const struct bal_lab_options *
         code = bal_replay_try(sizes->replay, sizes->cases, sizes->effort, sizes->attempts, options,
                               sizes->outcome, err);
     for (size_t k = 0; k < sizes->attempts && !code; k++)
-        code =
-            keep(&sizes->progress[sizes->attempt[k].who], sizes->attempt[k].servers, &sizes->outcome[k], err);
+        code = save_tried(&sizes->progress[sizes->attempt[k].who], sizes->attempt[k].servers,
+                          &sizes->outcome[k], err);
     return code;
 }
 
 static enum bal_code run_rounds(struct sizes *sizes, struct bal_error *err) {
     struct tracker tracker = {.options = sizes->options};
     struct bal_lab_options options = *sizes->options;
-    options.progress = sizes->rough ? NULL : show_progress; /* which takes little time beside the others */
+    options.progress = sizes->rough ? NULL : show_progress; /* which takes little time compared with the
+                                                               others */
     options.progress_context = &tracker;
     for (list_attempts(sizes); sizes->attempts > 0; tracker.done++, list_attempts(sizes)) {
         tracker.left = rounds_left(sizes);
@@ -348,7 +350,7 @@ static enum bal_code run_rounds(struct sizes *sizes, struct bal_error *err) {
         if (code)
             return code;
         for (size_t i = 0; i < sizes->count; i++)
-            follow(sizes, &sizes->progress[i]);
+            advance_search(sizes, &sizes->progress[i]);
     }
     return BAL_OK;
 }
@@ -374,7 +376,8 @@ static enum bal_code find_none(const struct sizes *sizes, size_t who, uint32_t *
 
 /* The search begins where a part of the log has its answer, but not below what the work alone demands of the
  * servers that the others leave it to: on average, and while it is most. */
-static enum bal_code begin(struct sizes *sizes, const struct bal_least *guess, struct bal_error *err) {
+static enum bal_code begin_searches(struct sizes *sizes, const struct bal_min_fleet_search *guess,
+                                    struct bal_error *err) {
     const struct bal_replay *replay = sizes->replay;
     const struct bal_servers *servers = &replay->model.servers;
     const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
@@ -382,10 +385,10 @@ static enum bal_code begin(struct sizes *sizes, const struct bal_least *guess, s
     const double needed = sizes->demand->work * replay->speedup / slots - others;
     struct bal_flow *flow;
     enum bal_code code = bal_flow_new(replay, sizes->options->stop, &flow, err);
-    const uint32_t flowing = code ? 0 : bal_flow_least(flow, replay);
+    const uint32_t flowing = code ? 0 : bal_flow_min_servers(flow, replay);
     free(flow);
     for (size_t i = 0; i < sizes->count && !code; i++) {
-        struct bal_least *least = &sizes->progress[i].least;
+        struct bal_min_fleet_search *least = &sizes->progress[i].least;
         uint32_t none;
         if ((code = find_none(sizes, i, &none, err)))
             break;
@@ -393,20 +396,21 @@ static enum bal_code begin(struct sizes *sizes, const struct bal_least *guess, s
         const double most = fmin(fmax(busy * FACTOR, ALWAYS_TRIED), BAL_REPLAY_SERVERS);
         const uint32_t first = (uint32_t)fmin(fmax(busy, flowing), most);
         if (guess)
-            bal_least_init_near(least, first > guess[i].met ? first : guess[i].met, (uint32_t)most,
-                                guess[i].slope);
+            bal_min_fleet_search_init_near(least, first > guess[i].met ? first : guess[i].met, (uint32_t)most,
+                                           guess[i].slope);
         else
-            bal_least_init(least, first, (uint32_t)most);
+            bal_min_fleet_search_init(least, first, (uint32_t)most);
         least->none = none;
         least->unlikely = flowing - 1;
     }
     return code;
 }
 
-static enum bal_code search(struct sizes *sizes, struct bal_error *err);
+static enum bal_code search_sizes(struct sizes *sizes, struct bal_error *err);
 
 /* Searches in a part of the log. *guess stays NULL where that is too small. */
-static enum bal_code guess_all(const struct sizes *sizes, struct bal_least **guess, struct bal_error *err) {
+static enum bal_code guess_all(const struct sizes *sizes, struct bal_min_fleet_search **guess,
+                               struct bal_error *err) {
     const struct bal_replay *replay = sizes->replay;
     const double part = fmin(replay->replications / (double)PART, 1);
     struct bal_replay sample = *replay;
@@ -424,39 +428,39 @@ static enum bal_code guess_all(const struct sizes *sizes, struct bal_least **gue
         rough.progress = calloc(sizes->count + 1, sizeof *rough.progress);
         *guess = calloc(sizes->count + 1, sizeof **guess);
         code = rough.progress && *guess
-                   ? search(&rough, err)
+                   ? search_sizes(&rough, err)
                    : bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", sizes->count);
         for (size_t i = 0; i < sizes->count && !code; i++) {
             (*guess)[i] = rough.progress[i].least;
             if ((*guess)[i].met == 0)
                 (*guess)[i].met = (*guess)[i].most;
         }
-        forget(&rough);
+        free_sizes(&rough);
     }
     bal_trace_free(trace);
     return code;
 }
 
-static enum bal_code search(struct sizes *sizes, struct bal_error *err) {
-    struct bal_least *guess;
+static enum bal_code search_sizes(struct sizes *sizes, struct bal_error *err) {
+    struct bal_min_fleet_search *guess;
     enum bal_code code = guess_all(sizes, &guess, err);
     if (!code)
-        code = begin(sizes, guess, err);
+        code = begin_searches(sizes, guess, err);
     free(guess);
     return code ? code : run_rounds(sizes, err);
 }
 
-static enum bal_code conclude(const struct sizes *sizes, size_t who, struct bal_sizing *sizing,
-                              struct bal_error *err) {
+static enum bal_code fill_sizing(const struct sizes *sizes, size_t who, struct bal_sizing *sizing,
+                                 struct bal_error *err) {
     const struct progress *progress = &sizes->progress[who];
-    const struct bal_least *least = &progress->least;
+    const struct bal_min_fleet_search *least = &progress->least;
     sizing->outcome = least->met > 0 ? BAL_SIZED : BAL_SIZE_BEYOND;
     sizing->servers = least->met > 0 ? least->met : least->failed;
     sizing->low = progress->low;
     sizing->high = progress->high;
-    sizing->at = *find(progress, sizing->servers)->outcome;
+    sizing->at = *find_tried(progress, sizing->servers)->outcome;
     if (least->met > 0 && least->failed > 0)
-        sizing->one_fewer = find(progress, least->failed)->outcome->time[BAL_TIME_WANTED].mean;
+        sizing->one_fewer = find_tried(progress, least->failed)->outcome->time[BAL_TIME_WANTED].mean;
     for (size_t t = 0; t < progress->count; t++)
         sizing->fleets_tried += progress->tried[t].counts;
     return case_of(sizes, who, sizing->servers, &sizing->c, err);
@@ -476,7 +480,7 @@ static enum bal_code check_groups(const struct bal_replay *replay, struct bal_er
 }
 
 /* Both ends of the ranges at once, and what processors are left over for. */
-static bool allocate(struct sizes *sizes) {
+static bool allocate_sizes(struct sizes *sizes) {
     const size_t room = 2 * sizes->count + sizes->threads + 1;
     sizes->progress = calloc(sizes->count + 1, sizeof *sizes->progress);
     sizes->attempt = calloc(room, sizeof *sizes->attempt);
@@ -493,11 +497,11 @@ static enum bal_code size_all(struct sizes *sizes, struct bal_sizing *sizing, st
     /* Quantiles are within 0.8 % of the truth, so a little more than the target may still be it. */
     if (best > 1.01 * sizes->replay->target->seconds)
         return BAL_OK;
-    if (!allocate(sizes))
+    if (!allocate_sizes(sizes))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu policies", sizes->count);
-    enum bal_code code = search(sizes, err);
+    enum bal_code code = search_sizes(sizes, err);
     for (size_t i = 0; i < sizes->count && !code; i++)
-        code = conclude(sizes, i, &sizing[i], err);
+        code = fill_sizing(sizes, i, &sizing[i], err);
     return code;
 }
 
@@ -525,9 +529,9 @@ enum bal_code bal_replay_size(const struct bal_replay *replay, const struct bal_
                           .options = options,
                           .count = count,
                           .threads = threads_of(options),
-                          .at_best = strain_at_best(&equal, demand)};
+                          .at_best = target_ratio_at_best(&equal, demand)};
     code = size_all(&sizes, sizing, err);
-    forget(&sizes);
+    free_sizes(&sizes);
     free(sizes.attempt);
     free(sizes.effort);
     free(sizes.cases);

@@ -1,3 +1,4 @@
+/* Tuning of autoscaling: simulates several standby times and finds the frontier of delay and power. */
 #include "ballast/tune.h"
 
 #include <math.h>
@@ -41,8 +42,8 @@ size_t bal_frontier_knee(const double *x, const double *y, size_t n, const bool 
 
 /* A policy with the rate of standby set; the set-up time is a law of the model. Rates are per mean service
  * time. */
-static enum bal_code switching(const struct bal_tuning *tuning, const char *name, double standby,
-                               struct bal_policy_spec *spec, struct bal_error *err) {
+static enum bal_code switching_policy(const struct bal_tuning *tuning, const char *name, double standby,
+                                      struct bal_policy_spec *spec, struct bal_error *err) {
     const double mean_speed =
         bal_servers_capacity(&tuning->model.servers) / bal_servers_count(&tuning->model.servers);
     const double unit = tuning->model.size.mean / mean_speed;
@@ -68,7 +69,7 @@ static struct bal_case base_case(const struct bal_tuning *tuning) {
                             .run = tuning->run,
                             .replications = tuning->replications,
                             .precision = tuning->precision};
-    base.model.standby = (struct bal_law){0};
+    base.model.standby = (struct bal_dist){0};
     if (isnan(base.run.warmup))
         base.run.warmup = 0.25;
     const double busy = fmin(tuning->model.load, 1);
@@ -86,9 +87,10 @@ static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case
         cases[2 * i + 1] = cases[2 * i + 2] = base;
         cases[2 * i + 1].run.time = cases[2 * i + 2].run.time =
             fmax(base.run.time, LONG * standby_of(tuning, i));
-        code = switching(tuning, "tabs", standby_of(tuning, i), &cases[2 * i + 1].policy, err);
+        code = switching_policy(tuning, "tabs", standby_of(tuning, i), &cases[2 * i + 1].policy, err);
         if (!code)
-            code = switching(tuning, "delayed-off", standby_of(tuning, i), &cases[2 * i + 2].policy, err);
+            code =
+                switching_policy(tuning, "delayed-off", standby_of(tuning, i), &cases[2 * i + 2].policy, err);
     }
     for (unsigned i = 0; i <= 2 * tuning->points && !code; i++) {
         enum bal_engine engine;
@@ -99,7 +101,7 @@ static enum bal_code list_cases(const struct bal_tuning *tuning, struct bal_case
     return code;
 }
 
-static enum bal_code check(const struct bal_tuning *tuning, struct bal_error *err) {
+static enum bal_code check_tuning(const struct bal_tuning *tuning, struct bal_error *err) {
     if (!(tuning->shortest > 0 && tuning->longest > tuning->shortest && isfinite(tuning->longest)))
         return bal_fail(err, BAL_E_RANGE, "standby times from %g to %g; they must be above 0 and rise",
                         tuning->shortest, tuning->longest);
@@ -141,7 +143,7 @@ out:
 enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_options *options,
                        struct bal_tuned *tuned, struct bal_error *err) {
     *tuned = (struct bal_tuned){.points = tuning->points};
-    enum bal_code code = check(tuning, err);
+    enum bal_code code = check_tuning(tuning, err);
     if (code)
         return code;
     const size_t count = 2 * (size_t)tuning->points + 1;
@@ -153,7 +155,7 @@ enum bal_code bal_tune(const struct bal_tuning *tuning, const struct bal_lab_opt
     if (!code)
         code = list_cases(tuning, cases, err);
     struct bal_lab_options apart = *options;
-    apart.apart = true;
+    apart.independent_lengths = true;
     if (!code)
         code = bal_lab_run(cases, count, &apart, results, err);
     if (!code || code == BAL_E_STOPPED) {

@@ -197,6 +197,10 @@ static enum bal_code integrator_open(struct integrator *in, size_t levels, doubl
     return no_memory(in);
 }
 
+static size_t at_most(const struct bal_fluid_model *model, size_t levels) {
+    return model->most > 0 && levels > model->most ? model->most : levels;
+}
+
 static enum bal_code integrator_widen(struct integrator *in, double t) {
     if (in->levels >= LEVELS_MAX)
         return bal_fail(in->err, BAL_E_NUMERIC, "%s: at time %g the queues need more than %d levels",
@@ -206,7 +210,7 @@ static enum bal_code integrator_widen(struct integrator *in, double t) {
     if (!y)
         return no_memory(in);
     memcpy(y, N_VGetArrayPointer(in->y), n * sizeof *y);
-    const size_t levels = 2 * in->levels;
+    const size_t levels = at_most(in->model, 2 * in->levels);
     integrator_close(in);
     const enum bal_code code = integrator_open(in, levels, t, y, n);
     free(y);
@@ -218,6 +222,8 @@ static enum bal_code integrator_widen(struct integrator *in, double t) {
 static double edge_mass(const struct integrator *in) {
     const double *y = N_VGetArrayPointer(in->y);
     double mass = 0.0;
+    if (in->levels == in->model->most)
+        return mass;
     for (size_t i = in->n - in->levels / 8 * in->model->width; i < in->n; i++)
         mass += fabs(y[i]);
     return mass;
@@ -248,7 +254,7 @@ static enum bal_code switch_mode(struct integrator *in, struct bal_fluid_path *p
     return BAL_OK;
 }
 
-/* Makes room for wider rows; those that are there keep their numbers and get zeros. */
+/* Allocates wider rows; those that are there keep their numbers and get zeros. */
 static enum bal_code path_widen(struct bal_fluid_path *path, const struct integrator *in) {
     double *state = calloc(path->times * in->n, sizeof *state);
     if (!state)
@@ -278,7 +284,7 @@ static enum bal_code write_rows(struct integrator *in, struct bal_fluid_path *pa
     return BAL_OK;
 }
 
-static enum bal_code follow(struct integrator *in, struct bal_fluid_path *path, const double *times) {
+static enum bal_code integrate_path(struct integrator *in, struct bal_fluid_path *path, const double *times) {
     size_t row = 0;
     for (; row < path->times && times[row] == 0.0; row++)
         memcpy(path->state + row * path->columns, N_VGetArrayPointer(in->y), in->n * sizeof *path->state);
@@ -343,6 +349,7 @@ enum bal_code bal_fluid_path_init(struct bal_fluid_path *path, const struct bal_
     size_t levels = LEVELS_MIN;
     while (levels - levels / 8 < start_levels)
         levels *= 2;
+    levels = at_most(model, levels);
     struct integrator in = {.model = model, .err = err, .end = times[count - 1], .mode = -1};
     code = integrator_open(&in, levels, 0.0, start, n);
     if (code)
@@ -350,7 +357,7 @@ enum bal_code bal_fluid_path_init(struct bal_fluid_path *path, const struct bal_
     in.mode = model->roots > 0 ? model->next(model->param, -1, 0.0, N_VGetArrayPointer(in.y)) : 0;
     code = path_widen(path, &in);
     if (!code)
-        code = follow(&in, path, times);
+        code = integrate_path(&in, path, times);
     integrator_close(&in);
     if (code && err->code == BAL_OK) /* CVODE failed without a word */
         bal_fail(err, code, "%s: the integrator failed", model->name);

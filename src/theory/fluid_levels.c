@@ -1,3 +1,4 @@
+/* What fluid models with the state s_1, s_2, .. have in common. */
 #include "theory/fluid_levels.h"
 
 enum bal_code bal_fluid_levels_check(const char *model, const double *s, size_t n, struct bal_error *err) {

@@ -14,7 +14,7 @@ static double power(double x, unsigned n) {
 }
 
 /* Probability that a job joins a server with at least i jobs, of which there is a fraction v. */
-static double joins(const struct bal_pod *pod, double v) {
+static double join_probability(const struct bal_pod *pod, double v) {
     const double low = power(v, pod->d1);
     return pod->d1 == pod->d2 ? low : (1.0 - pod->p) * low + pod->p * power(v, pod->d2);
 }
@@ -24,7 +24,7 @@ static void rhs(const void *param, int mode, double t, const double *v, size_t l
     const struct bal_pod *pod = param;
     double above = 1.0; /* joins(v_{i-1}) */
     for (size_t i = 0; i < levels; i++) {
-        const double here = joins(pod, v[i]);
+        const double here = join_probability(pod, v[i]);
         const double next = i + 1 < levels ? v[i + 1] : 0.0;
         dv[i] = pod->lambda * (above - here) - (v[i] - next);
         above = here;

@@ -6,14 +6,13 @@
  *
  * P0, the probability that no name is stored, depends on the state through the variant; x = mu (1 -
  * s_1)/lambda is the load of the store. The right side is smooth in each mode, also a little beyond the end
- * of it, as Newton's method asks.
+ * of it, as Newton's method needs.
  *
- * Constrained: P0 = 1/(1 + x + .. + x^c), one mode.
- * High memory: P0 = max(0, 1 - x), continuous with a kink: names are scarce (x < 1) or plentiful (x > 1).
- * High message: every idle server is known at once and P0 = 0 as long as s_1 < 1. When s_1 = 1 is reached
- * with s_2 > 1 - lambda, more jobs come than servers become idle, and P0 = 1 - (1 - s_2)/lambda is what
- * keeps s_1 = 1, until s_2 has fallen to 1 - lambda. From then on s_2 falls further and s_1 never returns
- * to 1 (Lemma 6). */
+ * Constrained: P0 = 1/(1 + x + .. + x^c), one mode. High memory: P0 = max(0, 1 - x), continuous with a kink:
+ * names are scarce (x < 1) or plentiful (x > 1). High message: every idle server is known at once and P0 = 0
+ * as long as s_1 < 1. When s_1 = 1 is reached with s_2 > 1 - lambda, more jobs come than servers become idle,
+ * and P0 = 1 - (1 - s_2)/lambda is what keeps s_1 = 1, until s_2 has fallen to 1 - lambda. From then on s_2
+ * falls further and s_1 never returns to 1 (Lemma 6). */
 #include "ballast/fluid.h"
 #include "theory/fluid_levels.h"
 #include "theory/rcpb.h"

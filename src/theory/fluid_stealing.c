@@ -1,6 +1,6 @@
 /* The mean-field equations of power-of-d-choices (d = 1: random choice) with servers that steal: one that
- * completes its last job asks a uniform server once and gets f(l) of its l jobs. With f = 1 from two jobs on
- * and d = 1 this is the stealing model of M. Mitzenmacher, "Analyses of load stealing models based on
+ * completes its last job probes a uniform server once and gets f(l) of its l jobs. With f = 1 from two jobs
+ * on and d = 1 this is the stealing model of M. Mitzenmacher, "Analyses of load stealing models based on
  * differential equations" (2001). */
 #include "ballast/fluid.h"
 #include "theory/fluid_levels.h"

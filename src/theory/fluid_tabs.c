@@ -14,6 +14,8 @@
  * long as F < lambda. (The printed system of the phase case takes differences over i where mass must be moved
  * whole; this is derived afresh.)
  *
+ * With a buffer of B jobs there are B levels; what joins a full server is lost.
+ *
  * So there are three modes. SPARE: u > 0. SLIDING: u = 0 and F < lambda, every server that becomes idle gets
  * a job at once, and the others start servers that are off. EXHAUSTED: the same, but none is off. SPARE ends
  * where u = 0 with F < lambda, the two others where F reaches lambda; SLIDING also where d0 = 0, which
@@ -46,7 +48,8 @@ static double emptying_of(const struct bal_tabs *tabs, const double *y) {
     const unsigned phases = tabs->phases;
     double flow = 0;
     for (unsigned j = 0; j < phases; j++)
-        flow += (y[HEAD + j] - y[HEAD + phases + j]) * tabs->rate[j] * tabs->leave[j];
+        flow +=
+            (y[HEAD + j] - (tabs->buffer == 1 ? 0 : y[HEAD + phases + j])) * tabs->rate[j] * tabs->leave[j];
     return flow;
 }
 
@@ -99,7 +102,7 @@ static void root(const void *param, int mode, double t, const double *y, double 
 }
 
 /* Puts a state exactly on u = 0 by changing its largest part. */
-static void touch(const struct bal_tabs *tabs, double *y) {
+static void project_to_boundary(const struct bal_tabs *tabs, double *y) {
     size_t largest = 0;
     for (size_t i = 1; i < HEAD + tabs->phases; i++)
         largest = y[i] > y[largest] ? i : largest;
@@ -119,7 +122,7 @@ static int next(const void *param, int mode, double t, double *y) {
     }
     if (spare > depth || excess >= 0 || (excess >= -band / 2 && spare > -depth / 2))
         return SPARE;
-    touch(tabs, y);
+    project_to_boundary(tabs, y);
     return y[OFF] > 0 ? SLIDING : EXHAUSTED;
 }
 
@@ -127,6 +130,10 @@ static enum bal_code check_levels(const struct bal_tabs *tabs, const double *y, 
                                   struct bal_error *err) {
     for (size_t i = HEAD; i < n; i++) {
         const size_t level = (i - HEAD) / tabs->phases + 1;
+        if (tabs->buffer > 0 && level > tabs->buffer && y[i] != 0)
+            return bal_fail(err, BAL_E_RANGE,
+                            "tabs: starting state: q_%zu = %g; it must be 0 with buffers of %u jobs", level,
+                            y[i], tabs->buffer);
         const double before = level > 1 ? y[i - tabs->phases] : 1;
         if (!(y[i] >= 0 && y[i] <= before))
             return bal_fail(err, BAL_E_RANGE,
@@ -143,7 +150,7 @@ static enum bal_code check(const void *param, const double *y, size_t n, struct 
     if (!(tabs->mu >= 0 && isfinite(tabs->mu)) || !(tabs->nu > 0 && isfinite(tabs->nu)))
         return bal_fail(err, BAL_E_RANGE, "tabs: mu = %g and nu = %g; they must be numbers >= 0 and > 0",
                         tabs->mu, tabs->nu);
-    double state[HEAD + BAL_LAW_PHASES] = {0};
+    double state[HEAD + BAL_DIST_PHASES] = {0};
     const size_t first = HEAD + tabs->phases;
     memcpy(state, y, (n < first ? n : first) * sizeof *y);
     const double busy = busy_of(tabs, state), sum = busy + state[OFF] + state[SETUP];
@@ -177,7 +184,8 @@ struct bal_fluid_model bal_fluid_tabs(const struct bal_tabs *tabs) {
         .name = "tabs",
         .head = HEAD,
         .width = tabs->phases,
-        .hubs = HEAD + 2 * (size_t)tabs->phases, /* u and F are in all equations */
+        .most = tabs->buffer,
+        .hubs = HEAD + (tabs->buffer == 1 ? 1 : 2) * (size_t)tabs->phases, /* u and F are in all equations */
         .roots = 2,
         .stride = stride_of(tabs),
         .param = tabs,
@@ -190,13 +198,13 @@ struct bal_fluid_model bal_fluid_tabs(const struct bal_tabs *tabs) {
 
 /* ---- sizes in phases ---- */
 
-/* A law as phases, with mean 1; false when it is none such. */
-static bool set_phases(struct bal_tabs *tabs, const struct bal_law *size) {
-    struct bal_law law = *size;
-    bal_law_scale(&law, 1 / size->mean);
-    tabs->phases = law.kind == BAL_LAW_EXP ? 1 : law.phases;
-    if (law.kind == BAL_LAW_EXP || law.kind == BAL_LAW_ERLANG) {
-        if (tabs->phases > BAL_LAW_PHASES)
+/* A distribution as phases, with mean 1; false when it is none such. */
+static bool set_phases(struct bal_tabs *tabs, const struct bal_dist *size) {
+    struct bal_dist dist = *size;
+    bal_dist_scale(&dist, 1 / size->mean);
+    tabs->phases = dist.kind == BAL_DIST_EXP ? 1 : dist.phases;
+    if (dist.kind == BAL_DIST_EXP || dist.kind == BAL_DIST_ERLANG) {
+        if (tabs->phases > BAL_DIST_PHASES)
             return false;
         tabs->start[0] = 1;
         for (unsigned j = 0; j < tabs->phases; j++) {
@@ -204,11 +212,11 @@ static bool set_phases(struct bal_tabs *tabs, const struct bal_law *size) {
             if (j + 1 < tabs->phases)
                 tabs->jump[j][j + 1] = 1;
         }
-    } else if (law.kind == BAL_LAW_HYPER || law.kind == BAL_LAW_PHASE) {
-        memcpy(tabs->start, law.start, sizeof tabs->start);
-        memcpy(tabs->rate, law.rate, sizeof tabs->rate);
-        if (law.kind == BAL_LAW_PHASE)
-            memcpy(tabs->jump, law.jump, sizeof tabs->jump);
+    } else if (dist.kind == BAL_DIST_HYPER || dist.kind == BAL_DIST_PHASE) {
+        memcpy(tabs->start, dist.start, sizeof tabs->start);
+        memcpy(tabs->rate, dist.rate, sizeof tabs->rate);
+        if (dist.kind == BAL_DIST_PHASE)
+            memcpy(tabs->jump, dist.jump, sizeof tabs->jump);
     } else {
         return false;
     }
@@ -222,7 +230,7 @@ static bool set_phases(struct bal_tabs *tabs, const struct bal_law *size) {
 }
 
 enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, double nu,
-                            const struct bal_law *size, const struct bal_curve *curve,
+                            const struct bal_dist *size, const struct bal_curve *curve,
                             struct bal_error *err) {
     memset(tabs, 0, sizeof *tabs);
     tabs->lambda = lambda;
@@ -236,14 +244,14 @@ enum bal_code bal_tabs_init(struct bal_tabs *tabs, double lambda, double mu, dou
     return bal_fail(
         err, BAL_E_MODEL,
         "the fluid model of tabs needs sizes in at most %d phases; use exp, erlang, hyper or phase",
-        BAL_LAW_PHASES);
+        BAL_DIST_PHASES);
 }
 
 /* A job is in phase j for n_j / g_j of its time, n_j being the mean number of visits: n = r + n R, which is
  * solved by elimination. I - R is diagonally dominant, so it needs no pivots. */
 void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y) {
     const unsigned phases = tabs->phases;
-    double a[BAL_LAW_PHASES][BAL_LAW_PHASES + 1];
+    double a[BAL_DIST_PHASES][BAL_DIST_PHASES + 1];
     for (unsigned j = 0; j < phases; j++) {
         for (unsigned k = 0; k < phases; k++)
             a[j][k] = (j == k) - tabs->jump[k][j];
@@ -266,6 +274,7 @@ void bal_tabs_fixed_point(const struct bal_tabs *tabs, double *y) {
 void bal_tabs_start(const struct bal_tabs *tabs, const struct bal_start *start, double *y) {
     y[OFF] = start->off;
     y[SETUP] = start->setup;
-    for (unsigned j = 0; j < tabs->phases; j++)
-        y[HEAD + j] = start->busy * tabs->start[j];
+    for (uint32_t i = 0; i < bal_start_jobs(start); i++)
+        for (unsigned j = 0; j < tabs->phases; j++)
+            y[HEAD + i * tabs->phases + j] = start->busy * tabs->start[j];
 }

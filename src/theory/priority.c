@@ -71,10 +71,10 @@ static double ssp_low(const struct bal_pod *pod) {
  * system in i for each m, solved from the largest m down to m = 0; and T_L = sum of r(i,i) (v_{i-1}^d -
  * v_i^d).
  *
- * The list is cut at j = top. There r(i,top) lies between i (nobody comes any more) and the paper's bound
- * a_1 + .. + a_i with a_i = 1 + lambda p p_i a_{i+1} (which forgets the jobs behind; p_j falls with j, so
- * it lets too many come). Solving with both gives a bracket of T_L; the probability of ever reaching the
- * top being below 1e-40, it is as narrow as rounding allows. */
+ * The list is cut at j = top. There r(i,top) lies between i (no more arrivals) and the paper's bound a_1 + ..
+ * + a_i with a_i = 1 + lambda p p_i a_{i+1} (which forgets the jobs behind; p_j falls with j, so it lets too
+ * many come). Solving with both gives a bracket of T_L; the probability of ever reaching the top being below
+ * 1e-40, it is as narrow as rounding allows. */
 enum { SEP_LEVELS = 72 }; /* enough for the largest double below 1: lambda^(2^62) < 1e-40 */
 
 struct sep {
@@ -162,6 +162,18 @@ double bal_sep_low_bound(double lambda, double p, unsigned d) {
         return 1.0 / ((1.0 - p * lambda) * (1.0 - lambda));
     struct sep sep;
     sep_init(&sep, lambda, p, d);
+    return sep_bound(&sep);
+}
+
+/* What the paper has for j = levels: a_i as if no high job came to a queue longer than that. */
+double bal_sep_low_cut(double lambda, double p, unsigned d, unsigned levels) {
+    if (!(lambda > 0.0 && lambda < 1.0) || d < 2)
+        return bal_sep_low_bound(lambda, p, d);
+    struct sep sep;
+    sep_init(&sep, lambda, p, d);
+    for (int i = sep.top; i >= 1; i--)
+        sep.bound[i] =
+            i > (int)levels ? 1.0 : 1.0 + p * sep.come[i] * (i < (int)levels ? sep.bound[i + 1] : 1.0);
     return sep_bound(&sep);
 }
 

@@ -1,4 +1,4 @@
-/* Classical queues: M/M/1, M/M/N, E_k/M/1, D/M/1 with their laws of waiting; M/G/1, plain and with
+/* Classical queues: M/M/1, M/M/N, E_k/M/1, D/M/1 with their distributions of waiting; M/G/1, plain and with
  * priorities. Kleinrock, Queueing Systems (1975, 1976), has all of them. */
 #include "ballast/theory.h"
 
@@ -49,9 +49,9 @@ static double log1p_minus(double x) {
     return sum * x;
 }
 
-/* G/M/1 with arrivals that are sums of k exponentials, k possibly infinite. The waiting law has probability
- * sigma and rate 1 - sigma, where sigma = E[exp(-(1 - sigma) A)], A the time between arrivals of mean
- * 1/lambda. With x = 1 - sigma the equation is  -log(1 - x) = k log(1 + x/(lambda k))  (k infinite:
+/* G/M/1 with arrivals that are sums of k exponentials, k possibly infinite. The waiting distribution has
+ * probability sigma and rate 1 - sigma, where sigma = E[exp(-(1 - sigma) A)], A the time between arrivals of
+ * mean 1/lambda. With x = 1 - sigma the equation is  -log(1 - x) = k log(1 + x/(lambda k))  (k infinite:
  * x/lambda).  Taking x off both sides and dividing by x leaves
  *     [-(log(1 - x) + x) + k (y - log(1 + y))] / x = 1/lambda - 1,  y = x/(lambda k),
  * whose left side grows from 0 to infinity over 0 < x < 1 and loses no digits as lambda tends to 1. */
@@ -216,7 +216,7 @@ struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta) {
             steps += 1 / (n + (k + 1) * theta);
             const double stays = p * n / (n + (k + 1) * theta);
             served += stays;
-            waited += stays;
+            waited += p;
             waiting += stays * steps;
         } else {
             served += p;
@@ -234,7 +234,7 @@ struct bal_erlang_a bal_erlang_a(double lambda, double n, double theta) {
     }
     return (struct bal_erlang_a){.gave_up = 1 - served / all,
                                  .waiting = waiting / served,
-                                 .probability = waited / served,
+                                 .probability = waited / all,
                                  .queue = jobs / all};
 }
 

@@ -1,9 +1,9 @@
 /* The resource constrained pull-based policy at equilibrium, in the limit of many servers. Gamarnik,
- * Tsitsiklis and Zubeldia (2016): Theorem 1 for the equilibrium, equations (4) and (5) for the delay and
- * its bound.
+ * Tsitsiklis and Zubeldia (2016): Theorem 1 for the equilibrium, equations (4) and (5) for the delay and its
+ * bound.
  *
  * The store of names is a queue on a time scale of its own: names come in at rate mu (1 - s_1) N and are
- * taken at rate lambda N, so that it is empty as often as a queue M/M/1 with room for c and load x = mu (1
+ * taken at rate lambda N, so that it is empty as often as a queue M/M/1 with capacity c and load x = mu (1
  * - s_1)/lambda. At equilibrium x = mu'. */
 #include "theory/rcpb.h"
 

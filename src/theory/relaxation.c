@@ -11,8 +11,15 @@
  * small deviations x_i of the fraction of servers with at least i jobs obey
  *     dx_i/dt = a_{i-1} x_{i-1} - (1 + a_i) x_i + x_{i+1},
  * and r is one over the least eigenvalue of the matrix of minus that, which a change of scale makes
- * symmetric: 1 + a_i on the diagonal, the squares of its neighbours are a_i. */
-#include "theory/about.h"
+ * symmetric: 1 + a_i on the diagonal, the squares of its neighbours are a_i.
+ *
+ * Of other policies two things are known. They are hardly slower than `random`, under which every queue is
+ * left alone. And queues that are short forget soon: a queue in which L wait is filled by chance in a time of
+ * the order of L^2, as the M/M/1 queue of that length is, while the fleet as a whole does what one queue N
+ * times as fast does. If L is too small because it is still growing, so is the time, but not below the
+ * length of the run: the queue of a fleet that fills up under critical load is sqrt(4 t/pi) at time t, whose
+ * square is more than t. */
+#include "theory/policy_theory.h"
 
 #include <math.h>
 
@@ -24,8 +31,8 @@ static double single_queue(double rho, double arrivals, double services) {
     return (arrivals + services) / (2.8 * slack * slack);
 }
 
-static double squared_variation(const struct bal_law *law) {
-    return fmax(bal_law_moment(law, 2) / (law->mean * law->mean) - 1, 0);
+static double squared_variation(const struct bal_dist *dist) {
+    return fmax(bal_dist_moment(dist, 2) / (dist->mean * dist->mean) - 1, 0);
 }
 
 /* The slowest to settle counts. */
@@ -87,8 +94,57 @@ double bal_relaxation_together(const struct bal_model *model) {
     return single_queue(u.lambda, 1, squared_variation(&model->size)) * u.unit / u.servers;
 }
 
-double bal_known_relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_about *about = bal_about(model, policy);
+/* ---- where theory does not know the policy ---- */
+
+/* Squared coefficient of variation of what arrives at one of so many queues among which jobs are divided at
+ * random: a renewal process that is thinned comes close to a Poisson process, and of the others of its batch
+ * a job meets one in so many. NaN: not known. */
+static double arrivals_variation(const struct bal_model *model, double queues) {
+    const struct bal_arrivals *arrivals = &model->arrivals;
+    const double together = model->tasks > 1 ? model->tasks - 1.0 : 0;
+    if (bal_arrivals_are_poisson(arrivals))
+        return 1 + together / queues;
+    if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
+        return fmax(1 + (squared_variation(&arrivals->gap) - 1 + together) / queues, 0);
+    if (arrivals->kind == BAL_ARRIVALS_BATCH) {
+        const struct bal_batch *batch = &arrivals->batch;
+        return 1 + (bal_batch_variance(batch) / batch->mean + batch->mean - 1) / queues;
+    }
+    return NAN;
+}
+
+/* In an M/M/1 queue of load rho rho^2 / (1 - rho) jobs wait; less variation makes it shorter. And servers
+ * that become busy settle within a service. */
+static double diffusion(double waiting, double arrivals, double services) {
+    const double jobs = fmax(waiting, 0) / fmax((arrivals + services) / 2, 1e-3);
+    return 1 + single_queue((sqrt(jobs * jobs + 4 * jobs) - jobs) / 2, arrivals, services);
+}
+
+static double slowest_unit(const struct bal_model *model) {
+    double slowest = INFINITY;
+    for (unsigned g = 0; g < model->servers.groups; g++)
+        slowest = fmin(slowest, model->servers.group[g].speed);
+    return model->size.mean / slowest / (model->slots > 1 ? model->slots : 1);
+}
+
+struct bal_slowest bal_slowest_relaxation(const struct bal_model *model, double waiting) {
+    const struct bal_slowest unknown = {NAN, NAN};
+    const double servers = bal_servers_count(&model->servers), load = model->load;
+    const double services = squared_variation(&model->size), unit = slowest_unit(model);
+    const double apart = arrivals_variation(model, servers), together = arrivals_variation(model, 1);
+    if (!bal_model_is_steady(model) || model->clock != BAL_CLOCK_CONTINUOUS || model->buffer > 0 ||
+        model->curve.kind != BAL_CURVE_CONSTANT || !(load < 1) || !isfinite(services) || isnan(apart))
+        return unknown;
+    const struct bal_slowest slowest = {single_queue(load, apart, services) * unit,
+                                        single_queue(load, together, services) * unit / servers};
+    const double seen = diffusion(waiting, apart, services) * unit + slowest.together;
+    return (struct bal_slowest){fmin(slowest.all, isnan(seen) ? INFINITY : seen), slowest.together};
+}
+
+double bal_theory_relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    struct bal_policy_spec any;
+    policy = bal_theory_equivalent_policy(model, policy, &any);
+    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
     if (!about->relaxation || !bal_model_is_steady(model) || model->clock != BAL_CLOCK_CONTINUOUS ||
         model->tasks > 1 || model->buffer > 0 || model->slots > 1 ||
         model->curve.kind != BAL_CURVE_CONSTANT || model->steal.kind != BAL_STEAL_NONE ||

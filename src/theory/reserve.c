@@ -1,3 +1,4 @@
+/* Vectors and matrices for CVODE, allocated in advance and handed out as its clones. */
 #include "theory/reserve.h"
 
 #ifdef SUNDIALS_BUILD_WITH_PROFILING

@@ -2,7 +2,7 @@
  *
  * CVODE (SUNDIALS 6) uses a clone of a vector or matrix without asking whether it was made, and crashes where
  * memory is short. So all clones that it will ask for are made here before it begins, where a failure can be
- * told, and are handed out one by one. */
+ * reported, and are handed out one by one. */
 #ifndef THEORY_RESERVE_H
 #define THEORY_RESERVE_H
 
@@ -20,8 +20,8 @@ struct bal_reserve {
     SUNMatrix clone[BAL_RESERVE_MATRICES];
 };
 
-/* Vectors of n numbers, and square matrices with room for so many entries; false without memory. To be ended
- * with fini in any case, when nothing uses them any more. */
+/* Vectors of n numbers, and square matrices with capacity for so many entries; false without memory. To be
+ * ended with fini in any case, when nothing uses them any more. */
 bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries);
 void bal_reserve_fini(struct bal_reserve *reserve);
 

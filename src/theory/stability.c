@@ -1,5 +1,5 @@
 /* The largest load that a policy keeps stable. */
-#include "theory/about.h"
+#include "theory/policy_theory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,22 +48,22 @@ double bal_critical_if_equal(const struct bal_model *model, const struct bal_pol
     return bal_servers_are_equal(&model->servers) ? 1 : NAN;
 }
 
-/* The theorems are about dispatchers next to their servers, mostly about one. Who looks at nothing does not
- * mind. */
-static bool knows_network(const struct bal_model *model, const struct bal_about *about,
+/* The theorems are about dispatchers next to their servers, mostly about one. Policies that look at no server
+ * are not affected. */
+static bool knows_network(const struct bal_model *model, const struct bal_policy_theory *about,
                           const struct bal_policy_spec *policy) {
     const struct bal_network *network = &model->network;
     if (bal_network_is_plain(network))
         return true;
     if (strcmp(policy->policy->name, "random") == 0)
-        return !bal_network_fails(network) && !network->quarantine;
+        return !bal_network_fails(network) && !network->ejection;
     return bal_network_is_near(network) && model->clock == BAL_CLOCK_CONTINUOUS && about->any_dispatchers;
 }
 
-double bal_known_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_about *about = bal_about(model, policy);
-    /* What does not fit into a buffer is lost: always stable. Who steals may be stable beyond what is known,
-     * and so may be other arrivals than those that the theorems are about. */
+double bal_theory_critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
+    /* What does not fit into a buffer is lost: always stable. Systems with stealing may be stable beyond what
+     * is known, and so may systems with arrivals that the theorems do not cover. */
     if (model->buffer > 0 || model->patience.mean > 0 || model->steal.kind != BAL_STEAL_NONE ||
         !bal_arrivals_are_poisson(&model->arrivals))
         return NAN;
@@ -71,15 +71,15 @@ double bal_known_critical_load(const struct bal_model *model, const struct bal_p
                                 ? about->critical_load(model, policy)
                                 : NAN;
     /* Work that goes on where it was needs servers that are up for so much of their time. Work that begins
-     * anew is more, and jobs that are lost bring less. */
+     * again is more, and jobs that are lost bring less. */
     if (!bal_failures_happen(&model->failures))
         return critical;
     return model->failures.jobs == BAL_JOBS_RESUME ? critical * bal_failures_availability(&model->failures)
                                                    : NAN;
 }
 
-double bal_known_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
-    const struct bal_about *about = bal_about(model, policy);
+double bal_theory_unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
     return (about->unstable_load && bal_model_is_steady(model) ? about->unstable_load
-                                                               : bal_known_critical_load)(model, policy);
+                                                               : bal_theory_critical_load)(model, policy);
 }

@@ -3,7 +3,7 @@
  * Theorem 9.
  *
  * The paper says "c sufficiently large with respect to 1/delta" and "n sufficiently large". The proof of
- * Lemma 4 says how large, and here each of its inequalities is evaluated:
+ * Lemma 4 determines how large, and here each of its inequalities is evaluated:
  *
  *     a = c lg n / (8 T)                          about (1 - lambda)/16; the paper bounds it by delta/18
  *     sigma = 2 exp(-2 a^2 n)                     requests of a step far from their mean (Chernoff)
@@ -25,43 +25,43 @@
 
 static const double log10_2 = 0.301029995663981195;
 
-static struct bal_tower normal(struct bal_tower x) {
+static struct bal_tower tower_normalize(struct bal_tower x) {
     if (x.value > TOWER_LIMIT && isfinite(x.value))
         return (struct bal_tower){x.powers + 1, log10(x.value)};
     return x;
 }
 
 /* What is added or multiplied is an ordinary number, which is lost in the rounding once x is not. */
-static struct bal_tower plus(struct bal_tower x, double y) {
-    return x.powers == 0 ? normal((struct bal_tower){0, x.value + y}) : x;
+static struct bal_tower tower_add(struct bal_tower x, double y) {
+    return x.powers == 0 ? tower_normalize((struct bal_tower){0, x.value + y}) : x;
 }
 
-static struct bal_tower times(struct bal_tower x, double y) {
+static struct bal_tower tower_multiply(struct bal_tower x, double y) {
     if (x.powers == 0 && x.value * y > TOWER_LIMIT && isfinite(x.value))
         return (struct bal_tower){1, log10(x.value) + log10(y)};
     if (x.powers < 2)
-        return normal((struct bal_tower){x.powers, x.powers ? x.value + log10(y) : x.value * y});
+        return tower_normalize((struct bal_tower){x.powers, x.powers ? x.value + log10(y) : x.value * y});
     return x;
 }
 
 /* x times y^m, for x beyond a double. */
 static struct bal_tower times_power(struct bal_tower x, double y, double m) {
-    return x.powers == 1 ? normal((struct bal_tower){1, x.value + m * log10(y)}) : x;
+    return x.powers == 1 ? tower_normalize((struct bal_tower){1, x.value + m * log10(y)}) : x;
 }
 
-static struct bal_tower square(struct bal_tower x) {
+static struct bal_tower tower_square(struct bal_tower x) {
     if (x.powers == 0)
         return x.value < 1e150 ? (struct bal_tower){0, x.value * x.value}
                                : (struct bal_tower){1, 2 * log10(x.value)};
     if (x.powers == 1)
-        return normal((struct bal_tower){1, 2 * x.value});
-    return x.powers == 2 ? normal((struct bal_tower){2, x.value + log10_2}) : x;
+        return tower_normalize((struct bal_tower){1, 2 * x.value});
+    return x.powers == 2 ? tower_normalize((struct bal_tower){2, x.value + log10_2}) : x;
 }
 
 static struct bal_tower two_to(struct bal_tower x) {
     if (x.powers == 0)
         return x.value < 996 ? (struct bal_tower){0, exp2(x.value)}
-                             : normal((struct bal_tower){1, x.value * log10_2});
+                             : tower_normalize((struct bal_tower){1, x.value * log10_2});
     if (x.powers == 1)
         return (struct bal_tower){2, x.value + log10(log10_2)};
     return (struct bal_tower){x.powers + 1, x.value};
@@ -121,7 +121,7 @@ double bal_steal_most(const struct bal_steal *steal) {
     return INFINITY;
 }
 
-/* The shortest queue of at least 2 y tasks where the table says y or more. */
+/* The shortest queue of at least 2 y tasks where the table has y or more. */
 static double least_in_table(const struct bal_steal *steal, double y) {
     unsigned i = 0;
     while (i < steal->entries && steal->table[i] < y)
@@ -138,9 +138,9 @@ static struct bal_tower least_queue(const struct bal_steal *steal, struct bal_to
     case BAL_STEAL_LOG2:
         return two_to(y);
     case BAL_STEAL_SQRT:
-        return y.powers == 0 && y.value == 1 ? (struct bal_tower){0, 2} : square(y);
+        return y.powers == 0 && y.value == 1 ? (struct bal_tower){0, 2} : tower_square(y);
     case BAL_STEAL_FRACTION: {
-        struct bal_tower l = times(y, 1 / steal->amount);
+        struct bal_tower l = tower_multiply(y, 1 / steal->amount);
         if (l.powers == 0 && l.value < 0x1p50)
             l.value = ceil(l.value * (1 - 4 * DBL_EPSILON)); /* rounded as bal_steal_amount does */
         return l;
@@ -148,12 +148,12 @@ static struct bal_tower least_queue(const struct bal_steal *steal, struct bal_to
     case BAL_STEAL_TABLE:
         return (struct bal_tower){0, least_in_table(steal, y.value)};
     default:
-        return times(y, 2);
+        return tower_multiply(y, 2);
     }
 }
 
 /* The same m times in a row, for y beyond a double, where the T that is added each time no longer counts. */
-static struct bal_tower climb(const struct bal_steal *steal, struct bal_tower y, double m) {
+static struct bal_tower iterate_steals(const struct bal_steal *steal, struct bal_tower y, double m) {
     switch (steal->kind) {
     case BAL_STEAL_HALF:
         return times_power(y, 2, m);
@@ -161,8 +161,8 @@ static struct bal_tower climb(const struct bal_steal *steal, struct bal_tower y,
         return times_power(y, 1 / steal->amount, m);
     case BAL_STEAL_SQRT:
         for (; m > 0 && y.powers == 1; m--)
-            y = square(y);
-        return m > 0 ? normal((struct bal_tower){2, y.value + m * log10_2}) : y;
+            y = tower_square(y);
+        return m > 0 ? tower_normalize((struct bal_tower){2, y.value + m * log10_2}) : y;
     case BAL_STEAL_LOG2:
         for (; m > 0 && y.powers == 1; m--)
             y = two_to(y);
@@ -179,10 +179,10 @@ static struct bal_tower phi_of(const struct bal_steal *steal, double n, double z
     struct bal_tower y = {0, 2 * steps};
     double i = 0;
     for (; i < z && y.powers == 0 && isfinite(y.value); i++)
-        y = plus(least_queue(steal, y), steps);
+        y = tower_add(least_queue(steal, y), steps);
     if (i < z && isfinite(y.value))
-        y = climb(steal, y, z - i);
-    return times(y, n);
+        y = iterate_steals(steal, y, z - i);
+    return tower_multiply(y, n);
 }
 
 /* ---- Theorem 2 ---- */
@@ -252,7 +252,7 @@ struct bal_stealing_bound bal_stealing_bound(const struct bal_steal *steal, uint
     const double a = b.c * lg / (8 * b.steps), sigma = sigma_of(n, a);
     b.gamma = 1 - sigma - never_asked(n, a);
     b.phi = phi_of(steal, n, b.z, b.steps);
-    b.mean = plus(b.phi, 2 * n * n * b.steps / b.eps + n * b.steps);
+    b.mean = tower_add(b.phi, 2 * n * n * b.steps / b.eps + n * b.steps);
     b.missing = what_fails(&b, n, sigma);
     if (b.phi.powers == 0 && isinf(b.phi.value))
         b.missing = "f is too small: passed on z times, no load leaves 2T tasks";
@@ -338,6 +338,9 @@ static uint32_t hosts_of(const struct bal_placement *placement, uint32_t n, uint
         return hosts;
     case BAL_PLACEMENT_MOVING:
     case BAL_PLACEMENT_WALK:
+    case BAL_PLACEMENT_LONGEST:
+    case BAL_PLACEMENT_SHORTEST:
+    case BAL_PLACEMENT_CYCLING:
         break;
     }
     return 0;

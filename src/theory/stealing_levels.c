@@ -57,7 +57,7 @@ static bool newton_init(struct newton *newton, const struct bal_stealing *steali
 }
 
 /* Where the jobs of a server of l jobs are seen at level k after a request: at it, at the asker, or both. */
-static double seen(const struct newton *newton, size_t l, size_t k) {
+static double count_at_level(const struct newton *newton, size_t l, size_t k) {
     const size_t amount = newton->amount[l];
     return (double)(l - amount >= k) + (double)(amount >= k);
 }
@@ -96,7 +96,7 @@ static void write_matrix(struct newton *newton) {
         if (k > 1)
             row[k - 2] = lambda * d * pow(newton->s[k - 1], d - 1);
         for (size_t l = k; l <= n; l++) /* s_l = p_l + p_(l+1) + ... is in p_l with 1, in p_(l-1) with -1 */
-            row[l - 1] = a * (seen(newton, l, k) - (l > k ? seen(newton, l - 1, k) : 0));
+            row[l - 1] = a * (count_at_level(newton, l, k) - (l > k ? count_at_level(newton, l - 1, k) : 0));
         row[k - 1] -= lambda * d * pow(newton->s[k], d - 1) + 1 + a;
         if (k < n)
             row[k] += 1;
@@ -120,7 +120,7 @@ static void swap_rows(struct newton *newton, size_t k) {
 }
 
 /* Gaussian elimination of the numbers below the diagonal; the right sides become the solutions. */
-static bool solve(struct newton *newton) {
+static bool solve_linear(struct newton *newton) {
     const size_t n = newton->n;
     for (size_t k = 0; k + 1 < n; k++) {
         double *row = newton->matrix + k * n, *below = row + n;
@@ -149,9 +149,9 @@ static bool solve(struct newton *newton) {
 }
 
 /* A step to where the linear equations are solved, or a part of it where that is nearer. */
-static bool step(struct newton *newton, double *residual) {
+static bool newton_step(struct newton *newton, double *residual) {
     write_matrix(newton);
-    if (!solve(newton))
+    if (!solve_linear(newton))
         return false;
     const double *x = newton->f, *y = newton->f_a;
     const double da = (newton->s[1] - newton->s[2] - newton->a + x[0] - x[1]) / (1 - (y[0] - y[1]));
@@ -174,7 +174,7 @@ static bool step(struct newton *newton, double *residual) {
 }
 
 /* Starts from what f = 1 would do under random choice: p_k = p_1 rho^(k-1), see below. */
-static void guess(struct newton *newton) {
+static void initial_guess(struct newton *newton) {
     const double lambda = newton->stealing->lambda;
     newton->a = 0.5 * (lambda - 1 + sqrt((1 - lambda) * (1 + 3 * lambda)));
     const double rho = lambda / (1 + newton->a);
@@ -184,20 +184,20 @@ static void guess(struct newton *newton) {
 }
 
 /* Are there enough levels, and is it a distribution? */
-static bool plausible(const struct newton *newton) {
+static bool is_plausible(const struct newton *newton) {
     for (size_t k = 1; k <= newton->n; k++)
         if (!(newton->s[k] > -1e-13 && newton->s[k] <= newton->s[k - 1] + 1e-13))
             return false;
     return fabs(newton->s[1] - newton->stealing->lambda) < 1e-10;
 }
 
-static bool find(struct newton *newton) {
-    guess(newton);
+static bool find_equilibrium(struct newton *newton) {
+    initial_guess(newton);
     double residual = write_residual(newton);
     for (int i = 0; i < STEPS_MAX && residual > 1e-13; i++)
-        if (!step(newton, &residual))
-            return residual < 1e-11 && plausible(newton);
-    return residual < 1e-11 && plausible(newton);
+        if (!newton_step(newton, &residual))
+            return residual < 1e-11 && is_plausible(newton);
+    return residual < 1e-11 && is_plausible(newton);
 }
 
 enum bal_code bal_stealing_equilibrium(const struct bal_stealing *stealing, double *s, size_t n, double *jobs,
@@ -209,7 +209,7 @@ enum bal_code bal_stealing_equilibrium(const struct bal_stealing *stealing, doub
         struct newton newton;
         if (!newton_init(&newton, stealing, levels))
             return bal_fail(err, BAL_E_MEMORY, "not enough memory for %zu levels", levels);
-        const bool found = find(&newton) && newton.s[levels] < edge_max;
+        const bool found = find_equilibrium(&newton) && newton.s[levels] < edge_max;
         *jobs = 0;
         for (size_t k = levels; found && k > 0; k--)
             *jobs += newton.s[k];

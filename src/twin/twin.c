@@ -1,3 +1,4 @@
+/* Simulates the last minutes of a live fleet under other policies. */
 #include "twin/twin.h"
 
 #include "format/time_text.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { JOBS_LEAST = 100 }; /* with fewer there is nothing to be said */
+enum { JOBS_LEAST = 100 }; /* fewer are not enough for an answer */
 
 /* What is not worth a word: less than a log, its clock, and the way to the servers make of it. */
 #define MEAN_TOLERANCE 0.02
@@ -17,7 +18,7 @@ enum { JOBS_LEAST = 100 }; /* with fewer there is nothing to be said */
 
 static const double nanoseconds = 1e9;
 
-double bal_twin_error(double value, struct bal_range range) {
+double bal_twin_error(double value, struct bal_confidence_range range) {
     return fmax(value - range.low, range.high - value);
 }
 
@@ -28,7 +29,8 @@ struct bal_estimate bal_twin_above(const struct bal_twin_row *row, const struct 
     if (row->at != other->at)
         return (struct bal_estimate){
             mean, hypot(bal_twin_error(row->time[BAL_TIME_MEAN], row->log[BAL_TIME_MEAN]),
-                        bal_twin_error(other->time[BAL_TIME_MEAN], other->log[BAL_TIME_MEAN]))};
+                        bal_twin_error(other->time[BAL_TIME_MEAN], other->log[BAL_TIME_MEAN])) /
+                      sqrt(2)}; /* each is that of another log against this one */
     double apart[BAL_REPLAY_SPANS], jobs = 0;
     for (int s = 0; s < BAL_REPLAY_SPANS; s++) {
         apart[s] = row->jobs[s] > 0 && other->jobs[s] > 0
@@ -94,7 +96,7 @@ enum bal_code bal_twin_new(const struct bal_twin_options *options, size_t keep, 
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a twin");
     t->options = *options;
     t->measured = calloc(1, sizeof *t->measured);
-    enum bal_code code = bal_window_init(&t->window, keep, err);
+    enum bal_code code = bal_recent_init(&t->window, keep, err);
     if (!code && !t->measured)
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for a twin");
     if (!code && !options->has_now && options->policies == 0)
@@ -124,7 +126,7 @@ void bal_twin_change(struct bal_twin *twin, const struct bal_twin_fleet *fleet) 
     if (o->has_now && is_same(&o->now, &fleet->now))
         return;
     if (o->has_now)
-        bal_window_forget(&twin->window);
+        bal_recent_forget(&twin->window);
     o->has_now = true;
     o->now = fleet->now;
     twin->rows = 0;
@@ -134,7 +136,7 @@ void bal_twin_change(struct bal_twin *twin, const struct bal_twin_fleet *fleet) 
 void bal_twin_free(struct bal_twin *twin) {
     if (!twin)
         return;
-    bal_window_fini(&twin->window);
+    bal_recent_fini(&twin->window);
     bal_trace_free(twin->trace);
     free(twin->measured);
     free(twin);
@@ -142,9 +144,9 @@ void bal_twin_free(struct bal_twin *twin) {
 
 /* ---- what cannot be known ---- */
 
-static void note(struct bal_twin *twin, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_note(struct bal_twin *twin, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void note(struct bal_twin *twin, const char *format, ...) {
+static void add_note(struct bal_twin *twin, const char *format, ...) {
     if (twin->notes == BAL_TWIN_NOTES)
         return;
     va_list args;
@@ -156,55 +158,67 @@ static void note(struct bal_twin *twin, const char *format, ...) {
 static void note_times(struct bal_twin *twin) {
     const struct bal_recovery *r = &twin->recovery;
     if (r->times == BAL_TIMES_LIGHT)
-        note(twin, "no server is named: service times are estimated from requests that found few others, "
-                   "rather too long");
+        add_note(twin, "no server is named: service times are estimated from requests that found few others, "
+                       "rather too long");
     if (r->times == BAL_TIMES_WAITING)
-        note(twin, "service times include waiting, %.0f %% of them: all predictions are too long",
-             100 * r->share.mean);
+        add_note(twin, "service times include waiting, %.0f %% of them: all predictions are too long",
+                 100 * r->share.mean);
     if (r->times == BAL_TIMES_UNKNOWN)
-        note(twin, "whether service times include waiting cannot be told: no server is named, or the window "
-                   "is too short");
+        add_note(twin,
+                 "whether service times include waiting cannot be told: no server is named, or the window "
+                 "is too short");
+}
+
+static void note_slots(struct bal_twin *twin) {
+    const struct bal_recovery *r = &twin->recovery;
+    if (!twin->options.slots_given && r->servers > 0 && r->slots_open)
+        add_note(twin,
+                 "that a server works on %u request%s at a time is a guess: --slots says it, or the log",
+                 r->slots, r->slots == 1 ? "" : "s");
 }
 
 static void note_away(struct bal_twin *twin) {
     if (twin->away > 0)
-        note(twin,
-             "%u of %u servers get no requests at present (quarantined, closed or silent): predictions are "
-             "for the others",
-             twin->away, twin->away + bal_servers_count(&twin->replay.model.servers));
+        add_note(twin,
+                 "%u of %u servers get no requests at present (ejected, closed or silent): predictions are "
+                 "for the others",
+                 twin->away, twin->away + bal_servers_count(&twin->replay.model.servers));
 }
 
 static void note_window(struct bal_twin *twin) {
     const double length = (double)(twin->view.to - twin->view.from) / nanoseconds;
     const struct bal_trace_info *info = bal_trace_info(twin->trace);
     if (twin->view.shortened)
-        note(twin, "only the last %.3g s are here: there is room for %zu requests, or no more were read",
-             length, twin->window.room);
+        add_note(twin, "only the last %.3g s are here: there is room for %zu requests, or no more were read",
+                 length, twin->window.room);
     if (info->span < 50 * twin->times.time[BAL_TIME_MEAN])
-        note(twin, "the window is too short: %.3g s, with response times of %.3g s", info->span,
-             twin->times.time[BAL_TIME_MEAN]);
+        add_note(twin, "the window is too short: %.3g s, with response times of %.3g s", info->span,
+                 twin->times.time[BAL_TIME_MEAN]);
     const double usual = info->span / (double)info->jobs;
     if (twin->gap > 20 * usual * log((double)info->jobs + 1) && twin->gap > 1)
-        note(twin, "for %.3g s nothing arrived: a gap in the log, or in the traffic", twin->gap);
+        add_note(twin, "for %.3g s nothing arrived: a gap in the log, or in the traffic", twin->gap);
     if (twin->view.unfinished > 0 && length > 0 && (double)twin->view.unfinished / nanoseconds >= length / 10)
-        note(twin, "some requests take longer than %.3g s: those that have not ended are missing",
-             length / 10);
+        add_note(twin, "some requests take longer than %.3g s: those that have not ended are missing",
+                 length / 10);
 }
 
 /* ---- looking ---- */
 
 /* From requests to service times. */
-static enum bal_code recover(struct bal_twin *twin, struct bal_trace **logged, struct bal_error *err) {
+static enum bal_code recover_service_times(struct bal_twin *twin, struct bal_trace **logged,
+                                           struct bal_error *err) {
     enum bal_code code = bal_trace_new(NULL, logged, err);
     if (!code)
-        code = bal_window_copy(&twin->window, &twin->view, *logged, err);
+        code = bal_recent_copy(&twin->window, &twin->view, *logged, err);
     if (!code)
         code = bal_trace_finish(*logged, twin->options.stop, err);
     if (code)
         return code;
     const struct bal_recover_options how = {.slots =
                                                 twin->options.slots_given ? twin->options.model.slots : 0,
+                                            .told_slots = twin->options.told_slots,
                                             .step = twin->options.step,
+                                            .length_step = twin->options.length_step,
                                             .service = twin->options.service,
                                             .keep = twin->options.keep_waiting,
                                             .stop = twin->options.stop};
@@ -212,7 +226,8 @@ static enum bal_code recover(struct bal_twin *twin, struct bal_trace **logged, s
 }
 
 /* The times as they were, and the longest time between two arrivals. */
-static enum bal_code measure(struct bal_twin *twin, const struct bal_trace *logged, struct bal_error *err) {
+static enum bal_code measure_times(struct bal_twin *twin, const struct bal_trace *logged,
+                                   struct bal_error *err) {
     const struct bal_trace_info *info = bal_trace_info(twin->trace);
     struct bal_trace_cursor *cursor;
     enum bal_code code = bal_trace_cursor_new(logged, &cursor, err);
@@ -229,9 +244,10 @@ static enum bal_code measure(struct bal_twin *twin, const struct bal_trace *logg
     while (!(code = bal_trace_next(cursor, &job, err)) && job.size > 0) {
         if (job.left_out)
             continue;
-        const int64_t arrival = bal_window_arrival(&job);
-        const double response = (double)bal_window_response(&job) / nanoseconds;
-        bal_measured_add(twin->measured, (double)(arrival - info->first) / nanoseconds, info->span, response);
+        const int64_t arrival = bal_recent_arrival(&job);
+        const double response = (double)bal_recent_response(&job) / nanoseconds;
+        bal_interval_sums_add(twin->measured, (double)(arrival - info->first) / nanoseconds, info->span,
+                              response);
         if (job.high) {
             bal_histogram_add(&twin->urgent, response / info->size_mean);
             high += response;
@@ -245,7 +261,7 @@ static enum bal_code measure(struct bal_twin *twin, const struct bal_trace *logg
     bal_trace_cursor_free(cursor);
     twin->high[0] = highs ? high / (double)highs : NAN;
     twin->high[1] = info->size_mean * bal_histogram_quantile(&twin->urgent, 0.99);
-    return code ? code : bal_measured_times(twin->measured, twin->options.seed, &twin->times, err);
+    return code;
 }
 
 static enum bal_code choose_fleet(struct bal_twin *twin, struct bal_error *err) {
@@ -270,21 +286,21 @@ static enum bal_code choose_fleet(struct bal_twin *twin, struct bal_error *err) 
     return BAL_OK;
 }
 
-static enum bal_code look(struct bal_twin *twin, struct bal_error *err) {
+static enum bal_code analyse_window(struct bal_twin *twin, struct bal_error *err) {
     struct bal_trace *logged = NULL;
-    enum bal_code code = recover(twin, &logged, err);
+    enum bal_code code = recover_service_times(twin, &logged, err);
     if (!code && !twin->trace) { /* as logged */
         twin->trace = logged;
-        code = measure(twin, logged, err);
+        code = measure_times(twin, logged, err);
         logged = NULL;
     } else if (!code) {
-        code = measure(twin, logged, err);
+        code = measure_times(twin, logged, err);
     }
     bal_trace_free(logged);
     return code ? code : bal_demand_of(twin->trace, twin->options.stop, &twin->demand, err);
 }
 
-enum bal_code bal_twin_look(struct bal_twin *twin, int64_t now, struct bal_error *err) {
+enum bal_code bal_twin_analyse(struct bal_twin *twin, int64_t now, struct bal_error *err) {
     bal_trace_free(twin->trace);
     twin->trace = NULL;
     twin->notes = 0;
@@ -293,22 +309,28 @@ enum bal_code bal_twin_look(struct bal_twin *twin, int64_t now, struct bal_error
     twin->state = BAL_TWIN_WAITING;
     if (twin->window.count == 0)
         return BAL_OK;
-    twin->view = bal_window_view(&twin->window, now, (int64_t)(twin->options.window * nanoseconds));
+    twin->view = bal_recent_view(&twin->window, now, (int64_t)(twin->options.window * nanoseconds));
     twin->state = twin->window.latest < twin->view.from ? BAL_TWIN_SILENT
                   : twin->view.jobs < JOBS_LEAST        ? BAL_TWIN_FEW
                                                         : BAL_TWIN_READY;
     if (twin->state != BAL_TWIN_READY)
         return BAL_OK;
-    enum bal_code code = look(twin, err);
+    enum bal_code code = analyse_window(twin, err);
     if (code == BAL_E_MODEL) /* no request that was served, or all at one moment */
         twin->state = BAL_TWIN_FEW;
     if (code)
         return code == BAL_E_MODEL ? BAL_OK : code;
     code = choose_fleet(twin, err);
+    if (!code)
+        code = bal_measured_times(twin->measured,
+                                  bal_servers_count(&twin->replay.model.servers) *
+                                      fmax(twin->replay.model.slots, 1),
+                                  bal_trace_info(twin->trace)->span, &twin->times, err);
     if (code)
         return code;
     note_away(twin);
     note_times(twin);
+    note_slots(twin);
     note_window(twin);
     return BAL_OK;
 }
@@ -318,7 +340,8 @@ enum bal_code bal_twin_look(struct bal_twin *twin, int64_t now, struct bal_error
 /* So many times the traffic: as many copies of the same requests, shifted against each other around the
  * window, as if as many crowds like this one came. Bursts and everything else keep their length, which
  * hurrying would not do. */
-static enum bal_code multiply(const struct bal_twin *twin, struct bal_trace **made, struct bal_error *err) {
+static enum bal_code multiply_traffic(const struct bal_twin *twin, struct bal_trace **made,
+                                      struct bal_error *err) {
     const struct bal_trace_info *info = bal_trace_info(twin->trace);
     const int64_t length = info->last - info->first + 1;
     struct bal_trace_cursor *cursor = NULL;
@@ -346,7 +369,7 @@ static double processor_seconds(void) {
 }
 
 /* Takes so many from the end of the fleet. False: none would be left. */
-static bool take_servers(struct bal_servers *servers, uint32_t fewer) {
+static bool remove_servers(struct bal_servers *servers, uint32_t fewer) {
     if (bal_servers_count(servers) <= fewer)
         return false;
     while (fewer > 0) {
@@ -359,8 +382,8 @@ static bool take_servers(struct bal_servers *servers, uint32_t fewer) {
     return true;
 }
 
-static void take_answer(struct bal_twin *twin, struct bal_twin_row *row, const struct bal_replay *replay,
-                        const struct bal_replay_outcome *outcome) {
+static void set_answer(struct bal_twin *twin, struct bal_twin_row *row, const struct bal_replay *replay,
+                       const struct bal_replay_outcome *outcome) {
     row->answered = true;
     row->at = twin->view.to;
     row->load =
@@ -376,8 +399,8 @@ static void take_answer(struct bal_twin *twin, struct bal_twin_row *row, const s
     }
 }
 
-static enum bal_code replay(struct bal_twin *twin, struct bal_twin_row *row, struct bal_replay *replay,
-                            struct bal_error *err) {
+static enum bal_code replay_row(struct bal_twin *twin, struct bal_twin_row *row, struct bal_replay *replay,
+                                struct bal_error *err) {
     struct bal_case c;
     struct bal_error why = {0};
     if (twin->options.ranked && !replay->model.classes && bal_policy_flags(&row->policy) & BAL_TAKES_RANKS) {
@@ -400,7 +423,7 @@ static enum bal_code replay(struct bal_twin *twin, struct bal_twin_row *row, str
     const enum bal_code code = bal_replay_run(replay, &c, 1, &lab, outcome, err);
     if (!code) {
         row->failed[0] = 0;
-        take_answer(twin, row, replay, outcome);
+        set_answer(twin, row, replay, outcome);
         if (row->what == BAL_TWIN_NOW) {
             memcpy(twin->apart, outcome->apart, sizeof twin->apart);
             twin->compared = true;
@@ -413,7 +436,7 @@ static enum bal_code replay(struct bal_twin *twin, struct bal_twin_row *row, str
 /* ---- prediction and measurement ---- */
 
 /* Which of the policies does what was measured look like? */
-static const struct bal_twin_row *nearest(const struct bal_twin *twin) {
+static const struct bal_twin_row *nearest_policy(const struct bal_twin *twin) {
     const struct bal_twin_row *best = NULL;
     double least = INFINITY;
     for (size_t i = 0; i < twin->rows; i++) {
@@ -430,17 +453,18 @@ static const struct bal_twin_row *nearest(const struct bal_twin *twin) {
     return best;
 }
 
-static bool is_apart(const struct bal_twin *twin, enum bal_response_time which, double tolerance) {
+static bool differs_significantly(const struct bal_twin *twin, enum bal_response_time which,
+                                  double tolerance) {
     const struct bal_estimate *apart = &twin->apart[which];
     const double least = fmax(tolerance * twin->row[0].time[which], twin->options.step);
-    return fabs(apart->mean) > apart->half + least;
+    return fabs(apart->mean) > apart->half_width + least;
 }
 
 void bal_twin_judge(struct bal_twin *twin) {
     if (!twin->compared)
         return;
-    const bool mean = is_apart(twin, BAL_TIME_MEAN, MEAN_TOLERANCE);
-    const bool tail = is_apart(twin, BAL_TIME_P99, TAIL_TOLERANCE);
+    const bool mean = differs_significantly(twin, BAL_TIME_MEAN, MEAN_TOLERANCE);
+    const bool tail = differs_significantly(twin, BAL_TIME_P99, TAIL_TOLERANCE);
     twin->parted = mean || tail;
     twin->why[0] = 0;
     if (!twin->parted)
@@ -449,11 +473,11 @@ void bal_twin_judge(struct bal_twin *twin) {
     const struct bal_estimate *apart = &twin->apart[which];
     char far[BAL_TIME_TEXT], chance[BAL_TIME_TEXT];
     bal_time_length(fabs(apart->mean), far);
-    bal_time_length(apart->half, chance);
+    bal_time_length(apart->half_width, chance);
     const int used = snprintf(twin->why, sizeof twin->why,
                               "the measured %s is %s %s than predicted, where %s would be chance",
                               mean ? "mean" : "p99", far, apart->mean > 0 ? "longer" : "shorter", chance);
-    const struct bal_twin_row *like = nearest(twin);
+    const struct bal_twin_row *like = nearest_policy(twin);
     char *rest = twin->why + used, policy[BAL_TWIN_TEXT];
     const size_t room = sizeof twin->why - (size_t)used;
     if (like && like != twin->row) {
@@ -467,25 +491,25 @@ void bal_twin_judge(struct bal_twin *twin) {
     }
 }
 
-enum bal_code bal_twin_ask(struct bal_twin *twin, size_t number, struct bal_error *err) {
+enum bal_code bal_twin_evaluate(struct bal_twin *twin, size_t number, struct bal_error *err) {
     struct bal_twin_row *row = &twin->row[number];
     const double began = processor_seconds();
     struct bal_replay asked = twin->replay;
     struct bal_trace *more = NULL;
     enum bal_code code = BAL_OK;
-    if (row->what == BAL_TWIN_FEWER && !take_servers(&asked.model.servers, twin->options.fewer)) {
+    if (row->what == BAL_TWIN_FEWER && !remove_servers(&asked.model.servers, twin->options.fewer)) {
         row->answered = false;
         snprintf(row->failed, sizeof row->failed, "no server would be left");
         return BAL_OK;
     }
     if (row->what == BAL_TWIN_TRAFFIC) {
-        code = multiply(twin, &more, err);
+        code = multiply_traffic(twin, &more, err);
         asked.trace = more;
     } else {
         asked.measured = row->what == BAL_TWIN_NOW ? twin->measured : NULL;
     }
     if (!code)
-        code = replay(twin, row, &asked, err);
+        code = replay_row(twin, row, &asked, err);
     bal_trace_free(more);
     row->cost = processor_seconds() - began;
     return code;

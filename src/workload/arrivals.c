@@ -25,17 +25,18 @@ static enum bal_code bad_form(const char *text, const char *why, struct bal_erro
         strlen(text) > 60 ? "..." : "", why);
 }
 
-static const char *skip(const char *at) {
+static const char *skip_blanks(const char *at) {
     return at + strspn(at, " \t");
 }
 
 /* A number from low to high and the sign behind it; returns where to go on, NULL if it is not so. */
-static const char *take(const char *at, double low, double high, const char *behind, double *value) {
-    const char *end = bal_number_read(skip(at), value);
+static const char *parse_number_then(const char *at, double low, double high, const char *behind,
+                                     double *value) {
+    const char *end = bal_number_read(skip_blanks(at), value);
     if (!end || !(*value >= low && *value <= high))
         return NULL;
     *value += 0.0; /* -0 becomes 0 */
-    end = skip(end);
+    end = skip_blanks(end);
     return *end && strchr(behind, *end) ? end : NULL;
 }
 
@@ -46,14 +47,14 @@ static enum bal_code parse_mmpp(const char *text, const char *inner, struct bal_
         const unsigned i = arrivals->states;
         if (i == BAL_ARRIVALS_STATES)
             return bad_value(text, "there are more than 8 states; leave some out", err);
-        at = take(at + 1, 0, 1e9, ",", &arrivals->rate[i]);
+        at = parse_number_then(at + 1, 0, 1e9, ",", &arrivals->rate[i]);
         if (!at)
             return bad_form(text, "a rate from 0 to 1e9 and a comma are expected", err);
-        at = take(at + 1, 1e-9, 1e9, ";)", &arrivals->stay[i]);
+        at = parse_number_then(at + 1, 1e-9, 1e9, ";)", &arrivals->stay[i]);
         if (!at)
             return bad_form(text, "behind a rate the mean time in its state is expected, from 1e-9 to 1e9",
                             err);
-        if (*at == ')' && *skip(at + 1))
+        if (*at == ')' && *skip_blanks(at + 1))
             return bad_form(text, "there is something behind it", err);
         most = fmax(most, arrivals->rate[i]);
         arrivals->states++;
@@ -85,8 +86,8 @@ static double empty_probability(const struct bal_batch *batch) {
 
 #define EMPTY_MOST 0.999 /* otherwise drawing one that is not empty would take long */
 
-/* What a law cannot be; NULL: it can. */
-static const char *check_law(const struct bal_arrivals *arrivals) {
+/* What a distribution cannot be; NULL: it can. */
+static const char *check_dist(const struct bal_arrivals *arrivals) {
     if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
         return isfinite(arrivals->gap.mean)
                    ? NULL
@@ -98,29 +99,29 @@ static const char *check_law(const struct bal_arrivals *arrivals) {
 }
 
 /* renewal(LAW), batch(LAW) */
-static enum bal_code parse_law(const char *text, const char *inner, struct bal_arrivals *arrivals,
-                               struct bal_error *err) {
+static enum bal_code parse_dist(const char *text, const char *inner, struct bal_arrivals *arrivals,
+                                struct bal_error *err) {
     const char *end = strrchr(inner, ')');
-    if (!end || *skip(end + 1))
+    if (!end || *skip_blanks(end + 1))
         return bad_form(text, "')' is expected at the end", err);
-    char law[BAL_LAW_TEXT];
+    char dist[BAL_DIST_TEXT];
     const size_t length = (size_t)(end - inner);
-    if (length >= sizeof law)
+    if (length >= sizeof dist)
         return bad_value(text, "the law is too long for any that there is", err);
-    memcpy(law, inner, length);
-    law[length] = 0;
+    memcpy(dist, inner, length);
+    dist[length] = 0;
     struct bal_error why = {0};
     const enum bal_code code = arrivals->kind == BAL_ARRIVALS_RENEWAL
-                                   ? bal_law_parse(law, &arrivals->gap, &why)
-                                   : bal_batch_parse(law, &arrivals->batch, &why);
+                                   ? bal_dist_parse(dist, &arrivals->gap, &why)
+                                   : bal_batch_parse(dist, &arrivals->batch, &why);
     if (code)
         return bal_fail(err, code, "arrivals '%.60s%s': %s", text, strlen(text) > 60 ? "..." : "", why.text);
-    const char *what = check_law(arrivals);
+    const char *what = check_dist(arrivals);
     return what ? bad_value(text, what, err) : BAL_OK;
 }
 
 enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals, struct bal_error *err) {
-    const char *at = skip(text);
+    const char *at = skip_blanks(text);
     const size_t length = strcspn(at, " \t(");
     unsigned kind = 0;
     while (kind < KINDS && !(strlen(names[kind]) == length && memcmp(at, names[kind], length) == 0))
@@ -128,7 +129,7 @@ enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals
     if (kind == KINDS)
         return bad_form(text, "there are no such arrivals", err);
     struct bal_arrivals read = {.kind = (enum bal_arrivals_kind)kind};
-    at = skip(at + length);
+    at = skip_blanks(at + length);
     if (kind == BAL_ARRIVALS_POISSON && *at)
         return bad_form(text, "nothing may stand behind poisson: the load sets its rate", err);
     if (kind != BAL_ARRIVALS_POISSON && *at != '(')
@@ -137,7 +138,7 @@ enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals
     if (kind == BAL_ARRIVALS_MMPP)
         code = parse_mmpp(text, at + 1, &read, err);
     else if (kind != BAL_ARRIVALS_POISSON)
-        code = parse_law(text, at + 1, &read, err);
+        code = parse_dist(text, at + 1, &read, err);
     if (!code)
         *arrivals = read;
     return code;
@@ -146,7 +147,7 @@ enum bal_code bal_arrivals_parse(const char *text, struct bal_arrivals *arrivals
 /* ---- writing ---- */
 
 size_t bal_arrivals_print(const struct bal_arrivals *arrivals, char *text, size_t size) {
-    char inner[BAL_LAW_TEXT] = "";
+    char inner[BAL_DIST_TEXT] = "";
     size_t used = 0;
     for (unsigned i = 0; i < arrivals->states; i++) {
         char rate[BAL_NUMBER_TEXT], stay[BAL_NUMBER_TEXT];
@@ -157,7 +158,7 @@ size_t bal_arrivals_print(const struct bal_arrivals *arrivals, char *text, size_
     if (arrivals->kind == BAL_ARRIVALS_POISSON)
         return (size_t)snprintf(text, size, "%s", names[arrivals->kind]);
     if (arrivals->kind == BAL_ARRIVALS_RENEWAL)
-        bal_law_print(&arrivals->gap, inner, sizeof inner);
+        bal_dist_print(&arrivals->gap, inner, sizeof inner);
     if (arrivals->kind == BAL_ARRIVALS_BATCH)
         bal_batch_print(&arrivals->batch, inner, sizeof inner);
     return (size_t)snprintf(text, size, "%s(%s)", names[arrivals->kind], inner);
@@ -175,7 +176,7 @@ bool bal_arrivals_are_poisson(const struct bal_arrivals *arrivals) {
                 return false;
         return true;
     case BAL_ARRIVALS_RENEWAL:
-        return bal_law_is_exponential(&arrivals->gap);
+        return bal_dist_is_exponential(&arrivals->gap);
     case BAL_ARRIVALS_BATCH: /* of 0 and 1 job alone */
         return arrivals->batch.high <= 1;
     }
@@ -226,7 +227,7 @@ void bal_arrival_source_init(struct bal_arrival_source *source, const struct bal
         return;
     case BAL_ARRIVALS_RENEWAL:
         source->gap = arrivals->gap;
-        bal_law_scale(&source->gap, mean_gap / arrivals->gap.mean);
+        bal_dist_scale(&source->gap, mean_gap / arrivals->gap.mean);
         return;
     case BAL_ARRIVALS_BATCH:
         source->batch = arrivals->batch;
@@ -274,7 +275,7 @@ double bal_arrival_source_next(struct bal_arrival_source *source, double now) {
     case BAL_ARRIVALS_MMPP:
         return now + next_of_mmpp(source);
     case BAL_ARRIVALS_RENEWAL:
-        return now + bal_law_sample(&source->gap, &source->rng);
+        return now + bal_dist_sample(&source->gap, &source->rng);
     case BAL_ARRIVALS_BATCH:
         return now + next_of_batch(source);
     }

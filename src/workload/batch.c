@@ -1,9 +1,9 @@
-/* Laws of whole numbers: text, moments, draws. The reader is total: whatever the bytes, it ends with a law or
- * with one line that says what would be right. */
+/* Distributions of whole numbers: text, moments, draws. The reader accepts any bytes: it returns a
+ * distribution or an error of one line that names what would be right. */
 #include "ballast/batch.h"
 
 #include "ballast/number.h"
-#include "workload/law_reader.h"
+#include "workload/dist_reader.h"
 
 #include <assert.h>
 #include <float.h>
@@ -27,20 +27,20 @@ static const struct bal_batch_info *info_of(enum bal_batch_kind kind) {
 
 /* Reading */
 
-static enum bal_code read_whole(struct bal_law_reader *r, const char *name, uint32_t *whole) {
+static enum bal_code read_whole(struct bal_dist_reader *r, const char *name, uint32_t *whole) {
     double value;
-    const enum bal_code code = bal_law_reader_number(r, &value);
+    const enum bal_code code = bal_dist_reader_number(r, &value);
     if (code)
         return code;
     if (!(value >= 0 && value <= BAL_BATCH_MOST && value == floor(value)))
-        return bal_law_reader_fail(r, BAL_E_RANGE, "%s = %g is not a whole number from 0 to %d", name, value,
-                                   BAL_BATCH_MOST);
+        return bal_dist_reader_fail(r, BAL_E_RANGE, "%s = %g is not a whole number from 0 to %d", name, value,
+                                    BAL_BATCH_MOST);
     *whole = (uint32_t)value;
     return BAL_OK;
 }
 
-static enum bal_code read_name(struct bal_law_reader *r) {
-    bal_law_reader_skip_spaces(r);
+static enum bal_code read_name(struct bal_dist_reader *r) {
+    bal_dist_reader_skip_spaces(r);
     const size_t length = strcspn(r->at, " \t(");
     for (size_t i = 0; i < bal_batch_count; i++) {
         const char *name = bal_batch_table[i].name;
@@ -62,98 +62,98 @@ static enum bal_code read_name(struct bal_law_reader *r) {
         const size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", bal_batch_table[i].name);
     }
-    return bal_law_reader_fail(r, BAL_E_UNKNOWN, "no such law of whole numbers; there are %s", names);
+    return bal_dist_reader_fail(r, BAL_E_UNKNOWN, "no such law of whole numbers; there are %s", names);
 }
 
 /* poisson, geometric, bernoulli: nothing or (mean). */
-static enum bal_code read_mean(struct bal_law_reader *r, struct bal_batch *batch) {
+static enum bal_code read_mean(struct bal_dist_reader *r, struct bal_batch *batch) {
     batch->low = 0;
     batch->high = batch->kind == BAL_BATCH_BERNOULLI ? 1 : UINT32_MAX;
     batch->open = true;
     batch->mean = NAN;
-    if (!bal_law_reader_take(r, '('))
+    if (!bal_dist_reader_accept(r, '('))
         return BAL_OK;
-    enum bal_code code = bal_law_reader_number(r, &batch->mean);
+    enum bal_code code = bal_dist_reader_number(r, &batch->mean);
     if (code)
         return code;
     batch->open = false;
     const double most = batch->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MOST;
     if (!(batch->mean > 0 && batch->mean <= most))
-        return bal_law_reader_fail(r, BAL_E_RANGE, "the mean %g must be above 0 and at most %.0f",
-                                   batch->mean, most);
-    return bal_law_reader_take(r, ')') ? BAL_OK : bal_law_reader_expected(r, "')'");
+        return bal_dist_reader_fail(r, BAL_E_RANGE, "the mean %g must be above 0 and at most %.0f",
+                                    batch->mean, most);
+    return bal_dist_reader_accept(r, ')') ? BAL_OK : bal_dist_reader_expected(r, "')'");
 }
 
-static enum bal_code read_constant(struct bal_law_reader *r, struct bal_batch *batch) {
+static enum bal_code read_constant(struct bal_dist_reader *r, struct bal_batch *batch) {
     const bool bare = r->at == r->text + strspn(r->text, " \t"); /* without its name */
-    if (!bare && !bal_law_reader_take(r, '('))
-        return bal_law_reader_expected(r, "'('");
+    if (!bare && !bal_dist_reader_accept(r, '('))
+        return bal_dist_reader_expected(r, "'('");
     const enum bal_code code = read_whole(r, "K", &batch->low);
     if (code)
         return code;
     batch->high = batch->low;
     batch->mean = batch->low;
-    return bare || bal_law_reader_take(r, ')') ? BAL_OK : bal_law_reader_expected(r, "')'");
+    return bare || bal_dist_reader_accept(r, ')') ? BAL_OK : bal_dist_reader_expected(r, "')'");
 }
 
-static enum bal_code read_uniform(struct bal_law_reader *r, struct bal_batch *batch) {
-    if (!bal_law_reader_take(r, '('))
-        return bal_law_reader_expected(r, "'('");
+static enum bal_code read_uniform(struct bal_dist_reader *r, struct bal_batch *batch) {
+    if (!bal_dist_reader_accept(r, '('))
+        return bal_dist_reader_expected(r, "'('");
     enum bal_code code = read_whole(r, "A", &batch->low);
     if (code)
         return code;
-    if (!bal_law_reader_take(r, ','))
-        return bal_law_reader_expected(r, "','");
+    if (!bal_dist_reader_accept(r, ','))
+        return bal_dist_reader_expected(r, "','");
     code = read_whole(r, "B", &batch->high);
     if (code)
         return code;
     if (batch->low >= batch->high)
-        return bal_law_reader_fail(r, BAL_E_RANGE, "A = %u must be below B = %u", batch->low, batch->high);
+        return bal_dist_reader_fail(r, BAL_E_RANGE, "A = %u must be below B = %u", batch->low, batch->high);
     batch->mean = 0.5 * ((double)batch->low + batch->high);
-    return bal_law_reader_take(r, ')') ? BAL_OK : bal_law_reader_expected(r, "')'");
+    return bal_dist_reader_accept(r, ')') ? BAL_OK : bal_dist_reader_expected(r, "')'");
 }
 
 /* Adds a pair at its place in the ascending order. */
-static enum bal_code add_pair(const struct bal_law_reader *r, struct bal_batch *batch, uint32_t value,
+static enum bal_code add_pair(const struct bal_dist_reader *r, struct bal_batch *batch, uint32_t value,
                               double p) {
     if (batch->values == BAL_BATCH_VALUES)
-        return bal_law_reader_fail(r, BAL_E_RANGE, "there are more than %d values", BAL_BATCH_VALUES);
+        return bal_dist_reader_fail(r, BAL_E_RANGE, "there are more than %d values", BAL_BATCH_VALUES);
     uint32_t i = batch->values++;
     for (; i > 0 && batch->value[i - 1] > value; i--) {
         batch->value[i] = batch->value[i - 1];
         batch->probability[i] = batch->probability[i - 1];
     }
     if (i > 0 && batch->value[i - 1] == value)
-        return bal_law_reader_fail(r, BAL_E_SYNTAX, "the value %u is given twice; give it once", value);
+        return bal_dist_reader_fail(r, BAL_E_SYNTAX, "the value %u is given twice; give it once", value);
     batch->value[i] = value;
     batch->probability[i] = p;
     return BAL_OK;
 }
 
-static enum bal_code read_pair(struct bal_law_reader *r, struct bal_batch *batch) {
+static enum bal_code read_pair(struct bal_dist_reader *r, struct bal_batch *batch) {
     uint32_t value = 0;
     enum bal_code code = read_whole(r, "V", &value);
     if (code)
         return code;
-    if (!bal_law_reader_take(r, ':'))
-        return bal_law_reader_expected(r, "':'");
+    if (!bal_dist_reader_accept(r, ':'))
+        return bal_dist_reader_expected(r, "':'");
     double p;
-    code = bal_law_reader_number(r, &p);
+    code = bal_dist_reader_number(r, &p);
     if (code)
         return code;
     if (!(p > 0 && p <= 1))
-        return bal_law_reader_fail(r, BAL_E_RANGE, "P = %g is not a probability above 0", p);
+        return bal_dist_reader_fail(r, BAL_E_RANGE, "P = %g is not a probability above 0", p);
     return add_pair(r, batch, value, p);
 }
 
 /* Probabilities may miss 1 by what a user rounds away; then they are scaled. A second pass finds nothing to
- * do, so that a law that was printed is read back unchanged. */
-static enum bal_code settle_table(const struct bal_law_reader *r, struct bal_batch *batch) {
+ * do, so that a distribution that was printed is read back unchanged. */
+static enum bal_code normalize_table(const struct bal_dist_reader *r, struct bal_batch *batch) {
     double sum = 0;
     for (uint32_t i = 0; i < batch->values; i++)
         sum += batch->probability[i];
     if (fabs(sum - 1) > 1e-5)
-        return bal_law_reader_fail(r, BAL_E_RANGE, "the probabilities sum to %g; they must sum to 1", sum);
+        return bal_dist_reader_fail(r, BAL_E_RANGE, "the probabilities sum to %g; they must sum to 1", sum);
     if (fabs(sum - 1) > 2 * BAL_BATCH_VALUES * DBL_EPSILON)
         for (uint32_t i = 0; i < batch->values; i++)
             batch->probability[i] /= sum;
@@ -164,20 +164,20 @@ static enum bal_code settle_table(const struct bal_law_reader *r, struct bal_bat
     return BAL_OK;
 }
 
-static enum bal_code read_table(struct bal_law_reader *r, struct bal_batch *batch) {
-    if (!bal_law_reader_take(r, '('))
-        return bal_law_reader_expected(r, "'('");
+static enum bal_code read_table(struct bal_dist_reader *r, struct bal_batch *batch) {
+    if (!bal_dist_reader_accept(r, '('))
+        return bal_dist_reader_expected(r, "'('");
     do {
         const enum bal_code code = read_pair(r, batch);
         if (code)
             return code;
     } while (*r->at != ')' && (r->at[-1] == ' ' || r->at[-1] == '\t'));
-    return bal_law_reader_take(r, ')') ? settle_table(r, batch)
-                                       : bal_law_reader_expected(r, "a space or ')'");
+    return bal_dist_reader_accept(r, ')') ? normalize_table(r, batch)
+                                          : bal_dist_reader_expected(r, "a space or ')'");
 }
 
 enum bal_code bal_batch_parse(const char *text, struct bal_batch *batch, struct bal_error *err) {
-    struct bal_law_reader r = {.text = text, .at = text, .err = err};
+    struct bal_dist_reader r = {.text = text, .at = text, .err = err};
     enum bal_code code = read_name(&r);
     if (code)
         return code;
@@ -188,9 +188,9 @@ enum bal_code bal_batch_parse(const char *text, struct bal_batch *batch, struct 
                                             : read_mean(&r, &read);
     if (code)
         return code;
-    bal_law_reader_skip_spaces(&r);
+    bal_dist_reader_skip_spaces(&r);
     if (*r.at)
-        return bal_law_reader_expected(&r, "the end");
+        return bal_dist_reader_expected(&r, "the end");
     *batch = read;
     return BAL_OK;
 }
@@ -208,38 +208,38 @@ enum bal_code bal_batch_set_mean(struct bal_batch *batch, double mean, struct ba
 
 /* Writing */
 
-static size_t put(char *text, size_t size, size_t length, const char *piece) {
+static size_t append_text(char *text, size_t size, size_t length, const char *piece) {
     if (length < size)
         snprintf(text + length, size - length, "%s", piece);
     return length + strlen(piece);
 }
 
-static size_t put_number(char *text, size_t size, size_t length, const char *mark, double value) {
+static size_t append_number(char *text, size_t size, size_t length, const char *mark, double value) {
     char number[BAL_NUMBER_TEXT];
     bal_number_print(value, number);
-    return put(text, size, put(text, size, length, mark), number);
+    return append_text(text, size, append_text(text, size, length, mark), number);
 }
 
 size_t bal_batch_print(const struct bal_batch *batch, char *text, size_t size) {
     assert(batch->kind != BAL_BATCH_NONE);
-    size_t length = put(text, size, 0, info_of(batch->kind)->name);
+    size_t length = append_text(text, size, 0, info_of(batch->kind)->name);
     if (batch->open)
         return length;
     switch (batch->kind) {
     case BAL_BATCH_UNIFORM:
-        length = put_number(text, size, length, "(", batch->low);
-        length = put_number(text, size, length, ",", batch->high);
+        length = append_number(text, size, length, "(", batch->low);
+        length = append_number(text, size, length, ",", batch->high);
         break;
     case BAL_BATCH_TABLE:
         for (uint32_t i = 0; i < batch->values; i++) {
-            length = put_number(text, size, length, i ? " " : "(", batch->value[i]);
-            length = put_number(text, size, length, ":", batch->probability[i]);
+            length = append_number(text, size, length, i ? " " : "(", batch->value[i]);
+            length = append_number(text, size, length, ":", batch->probability[i]);
         }
         break;
     default:
-        length = put_number(text, size, length, "(", batch->mean);
+        length = append_number(text, size, length, "(", batch->mean);
     }
-    return put(text, size, length, ")");
+    return append_text(text, size, length, ")");
 }
 
 /* Moments */
@@ -274,20 +274,20 @@ double bal_batch_variance(const struct bal_batch *batch) {
 /* Sampling */
 
 /* cumulated[i]: probability of at most value[i]; the last value takes whatever rounding left. */
-static void cumulate(const struct bal_batch *batch, double cumulated[BAL_BATCH_VALUES]) {
+static void cumulate_probabilities(const struct bal_batch *batch, double cumulated[BAL_BATCH_VALUES]) {
     double sum = 0;
     for (uint32_t i = 0; i + 1 < batch->values; i++)
         cumulated[i] = sum += batch->probability[i];
 }
 
-static inline uint32_t look_up(const struct bal_batch *batch, const double *cumulated, double u) {
+static inline uint32_t find_value(const struct bal_batch *batch, const double *cumulated, double u) {
     uint32_t i = 0;
     for (uint32_t j = 0; j + 1 < batch->values; j++)
         i += u >= cumulated[j]; /* no early exit: it could not be predicted */
     return batch->value[i];
 }
 
-static uint32_t clip(uint64_t count) {
+static uint32_t clamp_count(uint64_t count) {
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
@@ -295,9 +295,9 @@ uint32_t bal_batch_sample(const struct bal_batch *batch, struct bal_rng *rng) {
     assert(!batch->open);
     switch (batch->kind) {
     case BAL_BATCH_POISSON:
-        return clip(bal_rng_poisson(rng, batch->mean));
+        return clamp_count(bal_rng_poisson(rng, batch->mean));
     case BAL_BATCH_GEOMETRIC:
-        return clip(bal_rng_geometric(rng, 1 / (1 + batch->mean)));
+        return clamp_count(bal_rng_geometric(rng, 1 / (1 + batch->mean)));
     case BAL_BATCH_BERNOULLI:
         return bal_rng_uniform(rng) < batch->mean;
     case BAL_BATCH_CONSTANT:
@@ -306,13 +306,13 @@ uint32_t bal_batch_sample(const struct bal_batch *batch, struct bal_rng *rng) {
         return batch->low + bal_rng_below(rng, batch->high - batch->low + 1);
     case BAL_BATCH_TABLE: {
         double cumulated[BAL_BATCH_VALUES];
-        cumulate(batch, cumulated);
-        return look_up(batch, cumulated, bal_rng_uniform(rng));
+        cumulate_probabilities(batch, cumulated);
+        return find_value(batch, cumulated, bal_rng_uniform(rng));
     }
     case BAL_BATCH_NONE:
         break;
     }
-    assert(false); /* a law of no kind */
+    assert(false); /* a distribution of no kind */
     return 0;
 }
 
@@ -321,7 +321,7 @@ uint32_t bal_batch_sample(const struct bal_batch *batch, struct bal_rng *rng) {
  * 2^16 < 2^16 mod n. */
 enum { LANES_MOST = 256, LANES = 4, BLOCK = 64 };
 
-static uint32_t redraw(uint32_t n, struct bal_rng *rng) {
+static uint32_t redraw_below(uint32_t n, struct bal_rng *rng) {
     uint32_t product;
     do
         product = (uint32_t)(bal_rng_next(rng) >> 48) * n;
@@ -346,7 +346,7 @@ static void fill_block(uint32_t low, uint32_t n, struct bal_rng *rng, uint32_t o
     if (__builtin_expect(rejected, 0))
         for (size_t i = 0; i < count; i++)
             if (((lane[i] * n) & 0xffff) < threshold)
-                out[i] = low + redraw(n, rng);
+                out[i] = low + redraw_below(n, rng);
 }
 
 static void fill_uniform(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count) {
@@ -363,9 +363,9 @@ static void fill_uniform(const struct bal_batch *batch, struct bal_rng *rng, uin
 
 static void fill_table(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count) {
     double cumulated[BAL_BATCH_VALUES];
-    cumulate(batch, cumulated);
+    cumulate_probabilities(batch, cumulated);
     for (size_t i = 0; i < count; i++)
-        out[i] = look_up(batch, cumulated, bal_rng_uniform(rng));
+        out[i] = find_value(batch, cumulated, bal_rng_uniform(rng));
 }
 
 void bal_batch_sample_many(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count) {

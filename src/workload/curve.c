@@ -1,3 +1,4 @@
+/* Load curves: reading and writing them, their value at a time, and their largest value. */
 #include "ballast/curve.h"
 
 #include "ballast/number.h"
@@ -21,7 +22,7 @@ static enum bal_code bad_curve(const char *text, const char *why, struct bal_err
 }
 
 /* Reads a number and what must stand behind it; returns where to go on, NULL if it is not there. */
-static const char *take(const char *at, double *value, char behind) {
+static const char *parse_number(const char *at, double *value, char behind) {
     while (*at == ' ')
         at++;
     const char *end = bal_number_read(at, value);
@@ -40,8 +41,8 @@ static const char *take(const char *at, double *value, char behind) {
 
 static enum bal_code parse_sine(const char *text, struct bal_curve *curve, struct bal_error *err) {
     struct bal_curve sine = {.kind = BAL_CURVE_SINE};
-    const char *at = take(text + strlen("sine("), &sine.amplitude, ',');
-    at = at ? take(at, &sine.period, ')') : NULL;
+    const char *at = parse_number(text + strlen("sine("), &sine.amplitude, ',');
+    at = at ? parse_number(at, &sine.period, ')') : NULL;
     if (!at || *at || !(sine.amplitude >= 0 && sine.amplitude <= 1) || !(sine.period > 0))
         return bad_curve(text, "this is not a sine", err);
     *curve = sine;
@@ -57,8 +58,8 @@ static enum bal_code parse_table(const char *text, size_t length, struct bal_cur
         const unsigned i = table.points;
         if (i == BAL_CURVE_POINTS)
             return bad_curve(text, "a table has at most 256 points", err);
-        at = take(at, &table.time[i], ':');
-        at = at ? take(at, &table.factor[i], ' ') : NULL;
+        at = parse_number(at, &table.time[i], ':');
+        at = at ? parse_number(at, &table.factor[i], ' ') : NULL;
         if (!at)
             return bad_curve(text, "a point is TIME:FACTOR", err);
         if (!(table.factor[i] >= 0) || (i > 0 && !(table.time[i] > table.time[i - 1])))
@@ -74,7 +75,7 @@ static enum bal_code parse_table(const char *text, size_t length, struct bal_cur
 }
 
 /* One line of a file: two numbers, or nothing. Returns why it cannot be, or NULL. */
-static const char *take_line(char *line, struct bal_curve *table) {
+static const char *parse_line(char *line, struct bal_curve *table) {
     line[strcspn(line, "#")] = 0;
     char *rest = line, *word[3] = {NULL};
     for (int i = 0; i < 3; i++)
@@ -125,8 +126,8 @@ static enum bal_code read_bytes(const char *path, char **bytes, size_t *length, 
     return code;
 }
 
-static enum bal_code take_lines(char *bytes, size_t length, const char *path, struct bal_curve *table,
-                                struct bal_error *err) {
+static enum bal_code parse_lines(char *bytes, size_t length, const char *path, struct bal_curve *table,
+                                 struct bal_error *err) {
     if (memchr(bytes, 0, length))
         return bal_fail(err, BAL_E_SYNTAX, "curve: %.200s: it holds a zero byte; write lines such as 10 0.5",
                         path);
@@ -134,7 +135,7 @@ static enum bal_code take_lines(char *bytes, size_t length, const char *path, st
     for (char *line = bytes; *line; number++) {
         char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');
         *end = 0;
-        const char *why = take_line(line, table);
+        const char *why = parse_line(line, table);
         if (why)
             return bal_fail(err, BAL_E_SYNTAX, "curve: %.200s:%u: %s; write lines such as 10 0.5", path,
                             number, why);
@@ -159,7 +160,7 @@ static enum bal_code parse_file(const char *text, size_t length, struct bal_curv
     if (code)
         return code;
     struct bal_curve table = {.kind = BAL_CURVE_TABLE};
-    code = take_lines(bytes, size, path, &table, err);
+    code = parse_lines(bytes, size, path, &table, err);
     free(bytes);
     if (!code)
         *curve = table;

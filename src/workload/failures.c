@@ -1,3 +1,4 @@
+/* Servers that fail and are repaired: reading and writing the text. */
 #include "ballast/failures.h"
 
 #include "ballast/number.h"
@@ -24,17 +25,17 @@ static size_t part_length(const char *text) {
     return length;
 }
 
-/* A law, or the mean of an exponential one. */
-static bool read_time(const char *text, struct bal_law *law) {
+/* A distribution, or the mean of an exponential one. */
+static bool read_time(const char *text, struct bal_dist *dist) {
     double mean;
     if (bal_number_parse(text, strlen(text), &mean)) {
         if (!(mean >= 1e-9 && mean <= 1e12))
             return false;
-        bal_law_parse("exp", law, NULL);
-        bal_law_scale(law, mean);
+        bal_dist_parse("exp", dist, NULL);
+        bal_dist_scale(dist, mean);
         return true;
     }
-    return bal_law_parse(text, law, NULL) == BAL_OK && law->mean > 0 && isfinite(law->mean);
+    return bal_dist_parse(text, dist, NULL) == BAL_OK && dist->mean > 0 && isfinite(dist->mean);
 }
 
 static const char *read_part(char *part, struct bal_failures *failures) {
@@ -67,7 +68,7 @@ enum bal_code bal_failures_parse(const char *text, struct bal_failures *failures
         return BAL_OK;
     }
     for (const char *at = text;; at++) {
-        char part[BAL_LAW_TEXT + 8];
+        char part[BAL_DIST_TEXT + 8];
         const size_t length = part_length(at);
         if (length >= sizeof part)
             return bad_failures(text, "a part of it is too long", err);
@@ -89,9 +90,9 @@ enum bal_code bal_failures_parse(const char *text, struct bal_failures *failures
 size_t bal_failures_print(const struct bal_failures *failures, char *text, size_t size) {
     if (!bal_failures_happen(failures))
         return (size_t)snprintf(text, size, "none");
-    char up[BAL_LAW_TEXT], down[BAL_LAW_TEXT];
-    bal_law_print(&failures->up, up, sizeof up);
-    bal_law_print(&failures->down, down, sizeof down);
+    char up[BAL_DIST_TEXT], down[BAL_DIST_TEXT];
+    bal_dist_print(&failures->up, up, sizeof up);
+    bal_dist_print(&failures->down, down, sizeof down);
     return (size_t)snprintf(text, size, "mtbf=%s,mttr=%s%s%s%s", up, down,
                             failures->jobs != BAL_JOBS_RESUME ? ",jobs=" : "",
                             failures->jobs != BAL_JOBS_RESUME ? jobs_names[failures->jobs] : "",

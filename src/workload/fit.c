@@ -1,4 +1,4 @@
-/* Laws fitted to a sample of sizes, each in its own way, and how well they fit. */
+/* Distributions fitted to a sample of sizes, each in its own way, and how well they fit. */
 #include "ballast/fit.h"
 
 #include "workload/fit_mixture.h"
@@ -22,7 +22,7 @@ enum {
     JOINED = 4,          /* cells are one in trials */
     STARTS = 8,          /* of a branch that is added */
     FINALISTS = 4,       /* sets of orders that are fitted to the end */
-    ORDERED_BRANCHES = 4 /* of a hyper-Erlang law to begin with */
+    ORDERED_BRANCHES = 4 /* of a hyper-Erlang distribution to begin with */
 };
 
 /* What all the methods start from. */
@@ -34,7 +34,7 @@ struct work {
     double c2;
 };
 
-/* A law while it is fitted: a mixture of Erlang laws, or lognormal. */
+/* A distribution while it is fitted: a mixture of Erlang distributions, or lognormal. */
 struct shape {
     double log_mean, log_deviation; /* lognormal when log_deviation > 0 */
     struct bal_fit_mixture mixture;
@@ -49,7 +49,8 @@ static double shape_cdf(const struct shape *shape, double x) {
 /* As that of mixtures: wide cells count by their probability. */
 static double lognormal_log_density(const struct shape *shape, const struct bal_fit_cell *cell) {
     const double log_sqrt_two_pi = 0.91893853320467274;
-    if (cell->wide || shape->log_deviation < 1.0 / 16) { /* or the law is no wider than a few cells */
+    if (cell->wide || shape->log_deviation < 1.0 / 16) { /* or the distribution is no wider than a few cells
+                                                          */
         const double p = shape_cdf(shape, cell->high) - shape_cdf(shape, cell->low);
         if (p > 1e-12)
             return log(p / (cell->high - cell->low));
@@ -69,8 +70,8 @@ static double shape_likelihood(const struct shape *shape, const struct bal_fit_t
 
 /* ---- how well it fits ---- */
 
-/* The distribution functions are compared at the edges of the cells: between them the sample says nothing
- * that its resolution would bear out. */
+/* The distribution functions are compared at the edges of the cells: between them the sample has no
+ * information that its resolution would bear out. */
 static double distance_of(const struct work *work, const struct shape *shape) {
     double below = 0, most = 0;
     for (size_t i = 0; i < work->target.cells; i++) {
@@ -110,23 +111,23 @@ static double sample_quantile(const struct work *work, double q) {
     return work->target.cells ? work->target.cell[work->target.cells - 1].high : NAN;
 }
 
-static void judge(const struct work *work, const struct shape *shape, unsigned parameters,
-                  struct bal_fit *fit) {
+static void evaluate_fit(const struct work *work, const struct shape *shape, unsigned parameters,
+                         struct bal_fit *fit) {
     fit->made = true;
     fit->parameters = parameters;
     fit->log_likelihood = shape_likelihood(shape, &work->target);
     fit->bic = parameters * log(work->target.jobs) - 2 * fit->log_likelihood;
-    fit->c2 = bal_law_moment(&fit->law, 2) / (fit->law.mean * fit->law.mean) - 1;
+    fit->c2 = bal_dist_moment(&fit->dist, 2) / (fit->dist.mean * fit->dist.mean) - 1;
     fit->distance = distance_of(work, shape);
     for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
         fit->quantile[i] = quantile_of(shape, bal_fit_quantile[i], work->target.mean);
 }
 
-static enum bal_code judge_mixture(const struct work *work, const struct shape *shape, unsigned parameters,
-                                   struct bal_fit *fit, struct bal_error *err) {
-    const enum bal_code code = bal_fit_mixture_law(&shape->mixture, &fit->law, err);
+static enum bal_code evaluate_mixture(const struct work *work, const struct shape *shape, unsigned parameters,
+                                      struct bal_fit *fit, struct bal_error *err) {
+    const enum bal_code code = bal_fit_mixture_dist(&shape->mixture, &fit->dist, err);
     if (!code)
-        judge(work, shape, parameters, fit);
+        evaluate_fit(work, shape, parameters, fit);
     return code;
 }
 
@@ -139,7 +140,7 @@ static struct shape erlang_shape(unsigned order, double mean) {
 
 static enum bal_code fit_exp(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
     const struct shape shape = erlang_shape(1, work->target.mean);
-    return judge_mixture(work, &shape, 1, fit, err);
+    return evaluate_mixture(work, &shape, 1, fit, err);
 }
 
 static double erlang_likelihood(const struct work *work, unsigned order) {
@@ -158,9 +159,9 @@ static enum bal_code fit_erlang(const struct work *work, struct bal_fit *fit, st
             high = middle;
     }
     if (low == 1)
-        return BAL_OK; /* that is the exponential law */
+        return BAL_OK; /* that is the exponential distribution */
     const struct shape shape = erlang_shape(low, work->target.mean);
-    return judge_mixture(work, &shape, 2, fit, err);
+    return evaluate_mixture(work, &shape, 2, fit, err);
 }
 
 static struct shape lognormal_shape(double log_variance, double mean) {
@@ -206,27 +207,27 @@ static enum bal_code fit_lognormal(const struct work *work, struct bal_fit *fit,
         return BAL_OK;
     char text[100];
     snprintf(text, sizeof text, "lognormal(%.7g,%.7g)", c2, work->target.mean);
-    const enum bal_code code = bal_law_parse(text, &fit->law, err);
+    const enum bal_code code = bal_dist_parse(text, &fit->dist, err);
     if (code)
         return code;
     const struct shape shape = lognormal_shape(v, work->target.mean);
-    judge(work, &shape, 2, fit);
+    evaluate_fit(work, &shape, 2, fit);
     return BAL_OK;
 }
 
-/* C2 >= 1: two branches with balanced means, the law hyper(C2,M). */
+/* C2 >= 1: two branches with balanced means, the distribution hyper(C2,M). */
 static enum bal_code fit_balanced(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
     char text[100];
     snprintf(text, sizeof text, "hyper(%.7g,%.7g)", work->c2, work->target.mean);
-    const enum bal_code code = bal_law_parse(text, &fit->law, err);
+    const enum bal_code code = bal_dist_parse(text, &fit->dist, err);
     if (code)
         return code;
     struct shape shape = {.mixture = {.branches = 2, .order = {1, 1}}};
     for (unsigned k = 0; k < 2; k++) {
-        shape.mixture.weight[k] = fit->law.start[k];
-        shape.mixture.rate[k] = fit->law.rate[k];
+        shape.mixture.weight[k] = fit->dist.start[k];
+        shape.mixture.rate[k] = fit->dist.rate[k];
     }
-    judge(work, &shape, 2, fit);
+    evaluate_fit(work, &shape, 2, fit);
     return BAL_OK;
 }
 
@@ -234,12 +235,12 @@ static enum bal_code fit_balanced(const struct work *work, struct bal_fit *fit, 
  * Tijms, Stochastic Models, 1994): p = (K C2 - sqrt(K (1 + C2) - K^2 C2)) / (1 + C2), rate (K - p)/mean. */
 static enum bal_code fit_chain(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
     const double c2 = work->c2, order = ceil(1 / c2);
-    if (order > BAL_LAW_PHASES)
+    if (order > BAL_DIST_PHASES)
         return BAL_OK;
     const unsigned k = (unsigned)order;
     const double p = (k * c2 - sqrt(fmax(k * (1 + c2) - k * k * c2, 0))) / (1 + c2);
     const double rate = (k - p) / work->target.mean;
-    char text[BAL_LAW_TEXT];
+    char text[BAL_DIST_TEXT];
     size_t used = (size_t)snprintf(text, sizeof text, "phase(%.9g", k == 1 ? 1 : 1 - rint(p * 1e9) / 1e9);
     for (unsigned i = 1; i < k; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " %.9g", i == 1 ? rint(p * 1e9) / 1e9 : 0);
@@ -253,14 +254,14 @@ static enum bal_code fit_chain(const struct work *work, struct bal_fit *fit, str
                                          : ";",
                                      j == i + 1);
     snprintf(text + used, sizeof text - used, ")");
-    const enum bal_code code = bal_law_parse(text, &fit->law, err);
+    const enum bal_code code = bal_dist_parse(text, &fit->dist, err);
     if (code)
         return code;
     const struct shape shape = {.mixture = {.branches = k > 1 && p > 0 ? 2 : 1,
                                             .order = {k, k - 1},
                                             .weight = {k > 1 && p > 0 ? 1 - p : 1, p},
                                             .rate = {rate, rate}}};
-    judge(work, &shape, 3, fit);
+    evaluate_fit(work, &shape, 3, fit);
     return BAL_OK;
 }
 
@@ -302,7 +303,7 @@ static enum bal_code fit_hyper(const struct work *work, struct bal_fit *fit, str
             best_bic = bic;
         }
     }
-    return judge_mixture(work, &best, 2 * best.mixture.branches - 1, fit, err);
+    return evaluate_mixture(work, &best, 2 * best.mixture.branches - 1, fit, err);
 }
 
 /* Each branch starts from the mean of its part of the sorted sizes; parts become smaller upwards, so that the
@@ -334,7 +335,7 @@ struct finalist {
 };
 
 /* Keeps the best ones, sorted. */
-static void enter(struct finalist *finalist, const struct finalist *next) {
+static void insert_finalist(struct finalist *finalist, const struct finalist *next) {
     unsigned place = FINALISTS;
     while (place > 0 && next->likelihood > finalist[place - 1].likelihood)
         place--;
@@ -353,13 +354,13 @@ static void try_orders(const struct work *work, unsigned *order, unsigned chosen
     if (chosen == branches) {
         struct finalist next = {.shape = ordered_start(&work->coarse, order, branches)};
         next.likelihood = bal_fit_mixture_improve(&next.shape.mixture, &work->coarse, TRIAL_ROUNDS);
-        enter(finalist, &next);
+        insert_finalist(finalist, &next);
         return;
     }
     unsigned used = branches - chosen - 1; /* one at least for each of the rest */
     for (unsigned i = 0; i < chosen; i++)
         used += order[i];
-    for (unsigned i = 0; i < sizeof orders / sizeof *orders && used + orders[i] <= BAL_LAW_PHASES; i++) {
+    for (unsigned i = 0; i < sizeof orders / sizeof *orders && used + orders[i] <= BAL_DIST_PHASES; i++) {
         order[chosen] = orders[i];
         try_orders(work, order, chosen + 1, branches, finalist);
     }
@@ -376,7 +377,7 @@ struct best {
 };
 
 /* Fits to the end and keeps the better one. */
-static void challenge(const struct work *work, struct shape *shape, struct best *best) {
+static void keep_if_better(const struct work *work, struct shape *shape, struct best *best) {
     const double likelihood = bal_fit_mixture_improve(&shape->mixture, &work->target, ROUNDS_MAX);
     const double bic = ordered_parameters(&shape->mixture) * log(work->target.jobs) - 2 * likelihood;
     if (bic < best->bic)
@@ -384,11 +385,11 @@ static void challenge(const struct work *work, struct shape *shape, struct best 
 }
 
 /* One exponential branch more, wherever the others leave most: from small sizes to the far tail. */
-static void extend(const struct work *work, struct best *best) {
+static void add_branch(const struct work *work, struct best *best) {
     unsigned phases = 1;
     for (unsigned k = 0; k < best->shape.mixture.branches; k++)
         phases += best->shape.mixture.order[k];
-    if (phases > BAL_LAW_PHASES)
+    if (phases > BAL_DIST_PHASES)
         return;
     const double low = sample_quantile(work, 0.1), high = sample_quantile(work, 1);
     struct finalist winner = {.likelihood = -HUGE_VAL};
@@ -403,7 +404,7 @@ static void extend(const struct work *work, struct best *best) {
             winner = next;
     }
     if (winner.shape.mixture.branches > 0)
-        challenge(work, &winner.shape, best);
+        keep_if_better(work, &winner.shape, best);
 }
 
 static enum bal_code fit_phase(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
@@ -416,13 +417,13 @@ static enum bal_code fit_phase(const struct work *work, struct bal_fit *fit, str
         try_orders(work, order, 0, branches, finalist);
         for (unsigned i = 0; i < FINALISTS; i++)
             if (finalist[i].shape.mixture.branches > 0)
-                challenge(work, &finalist[i].shape, &best);
+                keep_if_better(work, &finalist[i].shape, &best);
     }
     for (unsigned branches = ORDERED_BRANCHES; branches < BRANCHES_MAX; branches++)
-        extend(work, &best);
+        add_branch(work, &best);
     if (best.shape.mixture.branches < 2)
-        return BAL_OK; /* that is an Erlang law */
-    return judge_mixture(work, &best.shape, ordered_parameters(&best.shape.mixture), fit, err);
+        return BAL_OK; /* that is an Erlang distribution */
+    return evaluate_mixture(work, &best.shape, ordered_parameters(&best.shape.mixture), fit, err);
 }
 
 /* ---- all of them ---- */
@@ -456,10 +457,10 @@ static enum bal_code fit_det(struct bal_fits *fits, struct bal_error *err) {
     for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
         fit->quantile[i] = fits->mean;
     fits->best = BAL_FIT_DET;
-    return bal_law_parse(text, &fit->law, err);
+    return bal_dist_parse(text, &fit->dist, err);
 }
 
-static void describe(const struct work *work, struct bal_fits *fits) {
+static void describe_sample(const struct work *work, struct bal_fits *fits) {
     *fits = (struct bal_fits){.jobs = work->sample->jobs,
                               .mean = work->target.mean,
                               .c2 = work->c2,
@@ -485,8 +486,8 @@ enum bal_code bal_fit_laws(const struct bal_fit_sample *sample, const volatile i
     work.coarse = work.target;
     work.coarse.cell = joined;
     work.coarse.cells = bal_fit_join(work.cell, work.target.cells, JOINED, joined);
-    describe(&work, fits);
-    /* below 1/ORDER_MAX no law that is fitted could follow */
+    describe_sample(&work, fits);
+    /* below 1/ORDER_MAX no distribution that is fitted could follow */
     const bool constant = sqrt(work.c2) * mean <= fits->resolution || work.c2 * BAL_FIT_ORDER_MAX < 1;
     const enum bal_code code = constant ? fit_det(fits, err) : fit_all(&work, fits, err);
     free(work.cell);

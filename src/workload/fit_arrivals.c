@@ -89,7 +89,7 @@ struct counter {
 };
 
 /* Ends the windows before the one with that index. */
-static void advance(struct counter *counter, uint64_t index) {
+static void close_windows(struct counter *counter, uint64_t index) {
     while (counter->index < index) {
         if (counter->now == 0 && counter->before == 0 && counter->index > 0) {
             counter->differences += index - counter->index; /* nothing happens until then */
@@ -109,14 +109,14 @@ static void advance(struct counter *counter, uint64_t index) {
     }
 }
 
-static void count(struct counter *counter, double since) {
-    advance(counter, (uint64_t)(since / counter->length));
+static void count_arrival(struct counter *counter, double since) {
+    close_windows(counter, (uint64_t)(since / counter->length));
     counter->now++;
 }
 
 /* For a Poisson process with m jobs a window the squares of neighbouring differences have mean 2m, variance
  * 2m + 8m^2 and covariance m + 2m^2 with the next one. */
-static void conclude(const struct counter *counter, double rate, struct bal_fit_scale *scale) {
+static void compute_dispersion(const struct counter *counter, double rate, struct bal_fit_scale *scale) {
     const double m = rate * scale->window, n = (double)counter->differences;
     scale->windows = counter->differences + 1;
     scale->dispersion = counter->squares / n / (2 * m);
@@ -138,7 +138,7 @@ static enum bal_fit_flow flow_of(const struct bal_fit_arrivals *arrivals) {
 }
 
 /* To so many parts of 1, so that few digits are printed. */
-static double rounded(double value, double parts) {
+static double round_to_parts(double value, double parts) {
     return rint(value * parts) / parts;
 }
 
@@ -157,8 +157,8 @@ static void draw_curve(struct bal_fit_arrivals *arrivals, double noise) {
     const unsigned last = arrivals->bins;
     *curve = (struct bal_curve){.kind = BAL_CURVE_TABLE, .points = last + 1};
     for (unsigned i = 0; i < last; i++) {
-        curve->time[i] = rounded((i + 0.5) * arrivals->width, parts);
-        curve->factor[i] = rounded((double)arrivals->count[i] / mean, 1e6);
+        curve->time[i] = round_to_parts((i + 0.5) * arrivals->width, parts);
+        curve->factor[i] = round_to_parts((double)arrivals->count[i] / mean, 1e6);
     }
     curve->time[last] = ceil(arrivals->span * parts) / parts; /* how long it is true */
     curve->factor[last] = curve->factor[last - 1];
@@ -182,7 +182,7 @@ static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int
         const double since = (double)(job.time - first);
         count_bin(arrivals, since);
         for (unsigned i = 0; i < arrivals->scales; i++)
-            count(&counter[i], since);
+            count_arrival(&counter[i], since);
         bal_fit_sample_add(sample, job.size);
         if (stop && *stop) {
             code = bal_fail(err, BAL_E_STOPPED, "stopped");
@@ -193,7 +193,7 @@ static enum bal_code read_jobs(const struct bal_trace *trace, const volatile int
     return code;
 }
 
-/* Counts anew in bins that are wide enough for bursts to level out. */
+/* Counts again in bins that are wide enough for bursts to level out. */
 static enum bal_code widen_bins(const struct bal_trace *trace, double noise, const volatile int *stop,
                                 struct bal_fit_arrivals *arrivals, struct bal_error *err) {
     const int64_t first = bal_trace_info(trace)->first;
@@ -227,7 +227,7 @@ enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, co
     if (code)
         return code;
     for (unsigned i = 0; i < arrivals->scales; i++)
-        conclude(&counter[i], arrivals->rate, &arrivals->scale[i]);
+        compute_dispersion(&counter[i], arrivals->rate, &arrivals->scale[i]);
     arrivals->flow = flow_of(arrivals);
     bal_fit_bursts(arrivals);
     const double noise = bal_fit_bursts_noise(arrivals);

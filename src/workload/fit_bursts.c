@@ -7,7 +7,7 @@
  *     sigma2 the variance of its rate over the square of the mean (Heffes and Lucantoni 1986).
  * psi(x) = 1 - 2 g(x) + g(2x), g(x) = (1 - exp(-x)) / x, because differences of neighbouring windows are
  * looked at. What the dispersion leaves open of an mmpp, how long its bursts are, the third factorial
- * cumulant of the counts tells. */
+ * cumulant of the counts shows. */
 #include "workload/fit_bursts.h"
 
 #include <math.h>
@@ -38,12 +38,12 @@ static double weight_of(const struct bal_fit_arrivals *seen, unsigned i) {
 }
 
 /* The excess in windows of that length as a part of that in long ones. */
-static double share(double rate, double window) {
+static double excess_share(double rate, double window) {
     return isinf(rate) ? 1 : psi(rate * window);
 }
 
 static double relative_error(const struct bal_fit_scale *scale, double size, double rate) {
-    return (1 + size * share(rate, scale->window)) / scale->dispersion - 1;
+    return (1 + size * excess_share(rate, scale->window)) / scale->dispersion - 1;
 }
 
 /* How far an excess of that size and rate is from the log: the squares of the errors in units of what they
@@ -59,20 +59,20 @@ static double misfit_of(const struct bal_fit_arrivals *seen, double size, double
 static double best_size(const struct bal_fit_arrivals *seen, double rate) {
     double with = 0, own = 0;
     for (unsigned i = 0; i < seen->scales; i++) {
-        const double d = seen->scale[i].dispersion, part = share(rate, seen->scale[i].window);
+        const double d = seen->scale[i].dispersion, part = excess_share(rate, seen->scale[i].window);
         with += weight_of(seen, i) * part * (d - 1) / (d * d);
         own += weight_of(seen, i) * part * part / (d * d);
     }
     return own > 0 ? fmax(with / own, 0) : 0;
 }
 
-static void finish(const struct bal_fit_arrivals *seen, const char *text, unsigned parameters, double size,
-                   double rate, struct bal_fit_burst *fit) {
+static void store_fit(const struct bal_fit_arrivals *seen, const char *text, unsigned parameters, double size,
+                      double rate, struct bal_fit_burst *fit) {
     *fit = (struct bal_fit_burst){
         .parameters = parameters, .excess = size, .misfit = misfit_of(seen, size, rate)};
     double squares = 0;
     for (unsigned i = 0; i < seen->scales; i++) {
-        fit->dispersion[i] = 1 + size * share(rate, seen->scale[i].window);
+        fit->dispersion[i] = 1 + size * excess_share(rate, seen->scale[i].window);
         squares += pow(relative_error(&seen->scale[i], size, rate), 2);
     }
     fit->error = sqrt(squares / seen->scales);
@@ -80,7 +80,7 @@ static void finish(const struct bal_fit_arrivals *seen, const char *text, unsign
 }
 
 static void fit_poisson(const struct bal_fit_arrivals *seen, struct bal_fit_burst *fit) {
-    finish(seen, "poisson", 0, 0, INFINITY, fit);
+    store_fit(seen, "poisson", 0, 0, INFINITY, fit);
 }
 
 /* Geometric batches, E[X(X-1)] / E[X] = 2M. */
@@ -88,7 +88,7 @@ static void fit_batch(const struct bal_fit_arrivals *seen, struct bal_fit_burst 
     char text[60];
     const double size = best_size(seen, INFINITY);
     snprintf(text, sizeof text, "batch(geometric(%.5g))", size / 2);
-    finish(seen, text, 1, size, INFINITY, fit);
+    store_fit(seen, text, 1, size, INFINITY, fit);
 }
 
 static double renewal_rate(const struct bal_fit_arrivals *seen, double excess) {
@@ -105,8 +105,8 @@ static double mmpp_misfit(const struct bal_fit_arrivals *seen, double rate) {
 
 /* The place of the least value: the best of STEPS places evenly on a logarithmic scale, and golden sections
  * around it. */
-static double least(const struct bal_fit_arrivals *seen, double low, double high,
-                    double (*misfit)(const struct bal_fit_arrivals *, double)) {
+static double minimize_misfit(const struct bal_fit_arrivals *seen, double low, double high,
+                              double (*misfit)(const struct bal_fit_arrivals *, double)) {
     enum { STEPS = 100 };
     const double step = pow(high / low, 1.0 / STEPS), golden = 0.61803398874989485;
     double best = low;
@@ -125,10 +125,10 @@ static double least(const struct bal_fit_arrivals *seen, double low, double high
 }
 
 static void fit_renewal(const struct bal_fit_arrivals *seen, struct bal_fit_burst *fit) {
-    const double excess = least(seen, 0.01, 1e6, renewal_misfit);
+    const double excess = minimize_misfit(seen, 0.01, 1e6, renewal_misfit);
     char text[60];
     snprintf(text, sizeof text, "renewal(hyper(%.5g))", 1 + excess);
-    finish(seen, text, 1, excess, renewal_rate(seen, excess), fit);
+    store_fit(seen, text, 1, excess, renewal_rate(seen, excess), fit);
 }
 
 /* The scale whose windows are nearest to the time in which bursts come and go. */
@@ -155,7 +155,7 @@ static double third_moment(const struct bal_fit_arrivals *seen, double r) {
  * p <= 1 / (1 + sigma2). */
 static void fit_mmpp(const struct bal_fit_arrivals *seen, struct bal_fit_burst *fit) {
     const double low = 0.1 / seen->scale[seen->scales - 1].window, high = 30 / seen->scale[0].window;
-    const double r = least(seen, low, high, mmpp_misfit);
+    const double r = minimize_misfit(seen, low, high, mmpp_misfit);
     const double size = best_size(seen, r), sigma2 = 0.5 * size * r / seen->rate;
     if (!(sigma2 > 0))
         return;
@@ -164,7 +164,7 @@ static void fit_mmpp(const struct bal_fit_arrivals *seen, struct bal_fit_burst *
     char text[120];
     snprintf(text, sizeof text, "mmpp(%.5g,%.5g;%.5g,%.5g)", 1 + sqrt(sigma2 * (1 - p) / p),
              1 / (r * (1 - p)), fmax(1 - sqrt(sigma2 * p / (1 - p)), 0), 1 / (r * p));
-    finish(seen, text, 3, size, r, fit);
+    store_fit(seen, text, 3, size, r, fit);
 }
 
 void bal_fit_bursts(struct bal_fit_arrivals *arrivals) {

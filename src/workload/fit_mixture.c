@@ -1,5 +1,5 @@
-/* Expectation maximisation for mixtures of Erlang laws with given orders, as in A. Thümmler, P. Buchholz and
- * M. Telek, "A novel approach for phase-type fitting with the EM algorithm" (2006). */
+/* Expectation maximisation for mixtures of Erlang distributions with given orders, as in A. Thümmler, P.
+ * Buchholz and M. Telek, "A novel approach for phase-type fitting with the EM algorithm" (2006). */
 #include "workload/fit_mixture.h"
 
 #include "ballast/number.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* log(weight rate^r / (r-1)!): what does not depend on x. */
-static void constants(const struct bal_fit_mixture *mixture, double constant[BAL_LAW_PHASES]) {
+static void log_constants(const struct bal_fit_mixture *mixture, double constant[BAL_DIST_PHASES]) {
     for (unsigned k = 0; k < mixture->branches; k++) {
         double log_factorial = 0;
         for (unsigned i = 2; i < mixture->order[k]; i++)
@@ -19,7 +19,7 @@ static void constants(const struct bal_fit_mixture *mixture, double constant[BAL
     }
 }
 
-enum { STEEP = 256 }; /* an Erlang law of higher order is no wider than a few cells */
+enum { STEEP = 256 }; /* an Erlang distribution of higher order is no wider than a few cells */
 
 /* Least probability of a wide cell for which the difference of two distribution functions has digits. */
 static const double least = 1e-12;
@@ -51,7 +51,7 @@ static double mean_within(const struct bal_fit_mixture *mixture, unsigned k,
 
 /* Logarithms of the weighted densities of all branches in a cell; returns the largest. */
 static double densities(const struct bal_fit_mixture *mixture, const double *constant,
-                        const struct bal_fit_cell *cell, double density[BAL_LAW_PHASES]) {
+                        const struct bal_fit_cell *cell, double density[BAL_DIST_PHASES]) {
     double most = -HUGE_VAL;
     for (unsigned k = 0; k < mixture->branches; k++) {
         density[k] = log_density(mixture, k, constant[k], cell);
@@ -62,8 +62,8 @@ static double densities(const struct bal_fit_mixture *mixture, const double *con
 
 double bal_fit_mixture_likelihood(const struct bal_fit_mixture *mixture,
                                   const struct bal_fit_target *target) {
-    double constant[BAL_LAW_PHASES], density[BAL_LAW_PHASES], likelihood = 0;
-    constants(mixture, constant);
+    double constant[BAL_DIST_PHASES], density[BAL_DIST_PHASES], likelihood = 0;
+    log_constants(mixture, constant);
     for (size_t i = 0; i < target->cells; i++) {
         const double most = densities(mixture, constant, &target->cell[i], density);
         double sum = 0;
@@ -84,9 +84,9 @@ double bal_fit_mixture_cdf(const struct bal_fit_mixture *mixture, double x) {
 /* One round: every cell is shared among the branches in proportion to their densities there, and every
  * branch takes the share and the mean of what it got. Returns the likelihood before it. */
 static double improve_once(struct bal_fit_mixture *mixture, const struct bal_fit_target *target) {
-    double constant[BAL_LAW_PHASES], density[BAL_LAW_PHASES];
-    double share[BAL_LAW_PHASES] = {0}, total[BAL_LAW_PHASES] = {0}, likelihood = 0;
-    constants(mixture, constant);
+    double constant[BAL_DIST_PHASES], density[BAL_DIST_PHASES];
+    double share[BAL_DIST_PHASES] = {0}, total[BAL_DIST_PHASES] = {0}, likelihood = 0;
+    log_constants(mixture, constant);
     for (size_t i = 0; i < target->cells; i++) {
         const struct bal_fit_cell *cell = &target->cell[i];
         const double most = densities(mixture, constant, cell, density);
@@ -156,7 +156,7 @@ double bal_fit_mixture_improve(struct bal_fit_mixture *mixture, const struct bal
 }
 
 /* Weights in billionths that sum to 1: the largest takes what the rounding of the others leaves. */
-static void round_weights(const struct bal_fit_mixture *mixture, double weight[BAL_LAW_PHASES]) {
+static void round_weights(const struct bal_fit_mixture *mixture, double weight[BAL_DIST_PHASES]) {
     unsigned largest = 0;
     double others = 0;
     for (unsigned k = 0; k < mixture->branches; k++) {
@@ -171,34 +171,34 @@ static void round_weights(const struct bal_fit_mixture *mixture, double weight[B
 }
 
 struct text {
-    char text[BAL_LAW_TEXT];
+    char text[BAL_DIST_TEXT];
     size_t length;
 };
 
-static void put(struct text *text, const char *mark, double value, int digits) {
+static void append_number(struct text *text, const char *mark, double value, int digits) {
     char number[BAL_NUMBER_TEXT];
     snprintf(number, sizeof number, "%.*g", digits, value);
     text->length +=
         (size_t)snprintf(text->text + text->length, sizeof text->text - text->length, "%s%s", mark, number);
 }
 
-static enum bal_code hyper_law(const struct bal_fit_mixture *mixture, struct bal_law *law,
-                               struct bal_error *err) {
-    double weight[BAL_LAW_PHASES];
+static enum bal_code hyper_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+                                struct bal_error *err) {
+    double weight[BAL_DIST_PHASES];
     struct text text = {.length = 0};
     round_weights(mixture, weight);
     for (unsigned k = 0; k < mixture->branches; k++) {
-        put(&text, k ? "," : "hyper(", weight[k], 9);
-        put(&text, ",", mixture->rate[k], 7);
+        append_number(&text, k ? "," : "hyper(", weight[k], 9);
+        append_number(&text, ",", mixture->rate[k], 7);
     }
     strcat(text.text, ")");
-    return bal_law_parse(text.text, law, err);
+    return bal_dist_parse(text.text, dist, err);
 }
 
 /* Branch after branch, each a chain of its phases. */
-static enum bal_code phase_law(const struct bal_fit_mixture *mixture, struct bal_law *law,
-                               struct bal_error *err) {
-    double weight[BAL_LAW_PHASES];
+static enum bal_code phase_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+                                struct bal_error *err) {
+    double weight[BAL_DIST_PHASES];
     struct text start = {.length = 0}, rates = {.length = 0}, jumps = {.length = 0};
     round_weights(mixture, weight);
     unsigned phases = 0, phase = 0;
@@ -206,31 +206,35 @@ static enum bal_code phase_law(const struct bal_fit_mixture *mixture, struct bal
         phases += mixture->order[k];
     for (unsigned k = 0; k < mixture->branches; k++) {
         for (unsigned i = 0; i < mixture->order[k]; i++, phase++) {
-            put(&start, phase ? " " : "phase(", i == 0 ? weight[k] : 0, 9);
-            put(&rates, phase ? " " : ";", mixture->rate[k], 7);
+            append_number(&start, phase ? " " : "phase(", i == 0 ? weight[k] : 0, 9);
+            append_number(&rates, phase ? " " : ";", mixture->rate[k], 7);
             for (unsigned j = 0; j < phases; j++)
-                put(&jumps, j ? " " : phase ? "/" : ";", j == phase + 1 && i + 1 < mixture->order[k], 1);
+                append_number(&jumps,
+                              j       ? " "
+                              : phase ? "/"
+                                      : ";",
+                              j == phase + 1 && i + 1 < mixture->order[k], 1);
         }
     }
-    char all[3 * BAL_LAW_TEXT];
+    char all[3 * BAL_DIST_TEXT];
     snprintf(all, sizeof all, "%s%s%s)", start.text, rates.text, jumps.text);
-    return bal_law_parse(all, law, err);
+    return bal_dist_parse(all, dist, err);
 }
 
-enum bal_code bal_fit_mixture_law(const struct bal_fit_mixture *mixture, struct bal_law *law,
-                                  struct bal_error *err) {
+enum bal_code bal_fit_mixture_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+                                   struct bal_error *err) {
     bool exponential = true;
     for (unsigned k = 0; k < mixture->branches; k++)
         exponential &= mixture->order[k] == 1;
     if (mixture->branches > 1)
-        return exponential ? hyper_law(mixture, law, err) : phase_law(mixture, law, err);
+        return exponential ? hyper_dist(mixture, dist, err) : phase_dist(mixture, dist, err);
     struct text text = {.length = 0};
     if (exponential)
-        put(&text, "exp(", 1 / mixture->rate[0], 7);
+        append_number(&text, "exp(", 1 / mixture->rate[0], 7);
     else {
-        put(&text, "erlang(", mixture->order[0], 9);
-        put(&text, ",", mixture->order[0] / mixture->rate[0], 7);
+        append_number(&text, "erlang(", mixture->order[0], 9);
+        append_number(&text, ",", mixture->order[0] / mixture->rate[0], 7);
     }
     strcat(text.text, ")");
-    return bal_law_parse(text.text, law, err);
+    return bal_dist_parse(text.text, dist, err);
 }

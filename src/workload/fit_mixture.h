@@ -1,4 +1,5 @@
-/* Mixtures of Erlang laws: exponential, Erlang, hyper-exponential and hyper-Erlang laws in one form. */
+/* Mixtures of Erlang distributions: exponential, Erlang, hyper-exponential and hyper-Erlang distributions in
+ * one form. */
 #ifndef WORKLOAD_FIT_MIXTURE_H
 #define WORKLOAD_FIT_MIXTURE_H
 
@@ -7,10 +8,10 @@
 enum { BAL_FIT_ORDER_MAX = 10000 };
 
 struct bal_fit_mixture {
-    unsigned branches; /* 1 to BAL_LAW_PHASES */
-    unsigned order[BAL_LAW_PHASES];
-    double weight[BAL_LAW_PHASES];
-    double rate[BAL_LAW_PHASES]; /* of a phase: the mean of a branch is order / rate */
+    unsigned branches; /* 1 to BAL_DIST_PHASES */
+    unsigned order[BAL_DIST_PHASES];
+    double weight[BAL_DIST_PHASES];
+    double rate[BAL_DIST_PHASES]; /* of a phase: the mean of a branch is order / rate */
 };
 
 /* What the fits are made for. */
@@ -27,13 +28,13 @@ double bal_fit_mixture_likelihood(const struct bal_fit_mixture *mixture, const s
 double bal_fit_mixture_cdf(const struct bal_fit_mixture *mixture, double x);
 
 /* Improves weights and rates, the orders being given, until a round gains less than 1e-8 a job or so many
- * rounds are done; then scales the law to the mean of the target and returns the log-likelihood. Branches
- * that nothing belongs to are dropped. */
+ * rounds are done; then scales the distribution to the mean of the target and returns the log-likelihood.
+ * Branches that nothing belongs to are dropped. */
 double bal_fit_mixture_improve(struct bal_fit_mixture *mixture, const struct bal_fit_target *target,
                                unsigned rounds);
 
-/* As a law, its numbers rounded to what a reader can bear. */
-enum bal_code bal_fit_mixture_law(const struct bal_fit_mixture *mixture, struct bal_law *law,
-                                  struct bal_error *err);
+/* As a distribution, its numbers rounded to what a reader can bear. */
+enum bal_code bal_fit_mixture_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
+                                   struct bal_error *err);
 
 #endif

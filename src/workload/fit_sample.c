@@ -1,3 +1,4 @@
+/* A sample of sizes: counts them in narrow cells, and finds the resolution of the log. */
 #include "workload/fit_sample.h"
 
 #include <assert.h>
@@ -41,7 +42,8 @@ void bal_fit_sample_add(struct bal_fit_sample *sample, int64_t nanoseconds) {
     unsigned tens = 0;
     for (; tens + 1 < BAL_FIT_DIVISORS && rest % 10 == 0; tens++)
         rest /= 10;
-    /* A quarter of a power of ten is what a log calls 0 (ballast/log.h) and tells nothing of the others. */
+    /* A quarter of a power of ten is what a log calls 0 (ballast/log.h) and has no information about the
+     * others. */
     if (rest != 25)
         for (unsigned i = 0; i <= tens; i++)
             sample->divisible[i]++;

@@ -1,3 +1,4 @@
+/* The model: reading and writing fleets, checking that a model makes sense, arrival rates. */
 #include "ballast/model.h"
 
 #include "ballast/number.h"
@@ -17,17 +18,17 @@ static enum bal_code bad_servers(const char *text, struct bal_error *err, const 
         why);
 }
 
-/* A law that can be a capacity: every value is at least 1, and there is a largest. */
+/* A distribution that can be a capacity: every value is at least 1, and there is a largest. */
 static enum bal_code parse_capacity(const char *text, const char *piece, size_t length,
                                     struct bal_group *group, struct bal_error *err) {
-    char law[BAL_BATCH_TEXT];
-    if (length >= sizeof law)
+    char dist[BAL_BATCH_TEXT];
+    if (length >= sizeof dist)
         return bad_servers(text, err, "a capacity law is too long");
-    memcpy(law, piece, length);
-    law[length] = 0;
+    memcpy(dist, piece, length);
+    dist[length] = 0;
     struct bal_batch *capacity = &group->capacity;
     struct bal_error inner = {0};
-    const enum bal_code code = bal_batch_parse(law, capacity, &inner);
+    const enum bal_code code = bal_batch_parse(dist, capacity, &inner);
     if (code)
         return bal_fail(err, code, "servers '%.80s': %s", text, inner.text);
     if (capacity->low < 1 || capacity->high == UINT32_MAX)
@@ -170,8 +171,13 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
     if (!bal_model_is_steady(model))
         return bal_fail(err, BAL_E_MODEL,
                         "jobs that give up (patience) and servers that fail (failures) need continuous time");
-    if (model->curve.kind != BAL_CURVE_CONSTANT || model->buffer > 0 || !starts_idle(&model->start))
-        return bal_fail(err, BAL_E_MODEL, "load curves, buffers and starting states need continuous time");
+    if (model->curve.kind != BAL_CURVE_CONSTANT || model->buffer > 0)
+        return bal_fail(err, BAL_E_MODEL, "load curves and buffers need continuous time");
+    if (model->start.setup > 0 || model->start.off > 0)
+        return bal_fail(err, BAL_E_MODEL, "servers that start in set-up or off need continuous time");
+    if (generated && !starts_idle(&model->start))
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy 'stealing' starts with empty queues, as its paper does; leave the start out");
     if (model->arrivals.kind != BAL_ARRIVALS_POISSON)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -200,12 +206,12 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_model_batch(model, &batch, err);
     const double rate = bal_model_arrival_rate(model);
     if (fabs(model->batch.mean - rate) > 1e-9 * rate) {
-        char law[BAL_BATCH_TEXT];
-        bal_batch_print(&model->batch, law, sizeof law);
+        char dist[BAL_BATCH_TEXT];
+        bal_batch_print(&model->batch, dist, sizeof dist);
         return bal_fail(
             err, BAL_E_MODEL,
             "batch '%.80s' makes a load of %g, not %g; leave the load out or the mean open, as in poisson",
-            law, model->batch.mean / bal_servers_capacity(&model->servers), model->load);
+            dist, model->batch.mean / bal_servers_capacity(&model->servers), model->load);
     }
     return BAL_OK;
 }
@@ -225,6 +231,10 @@ static enum bal_code check_power(const struct bal_model *model, struct bal_error
                         "and sum to at "
                         "most 1",
                         start->busy, start->setup, start->off);
+    if (model->buffer > 0 && start->busy > 0 && bal_start_jobs(start) > model->buffer)
+        return bal_fail(err, BAL_E_RANGE,
+                        "the start has %u jobs at each busy server; with buffers of %u it must be at most %u",
+                        bal_start_jobs(start), model->buffer, model->buffer);
     if (!isfinite(model->standby.mean) || !isfinite(model->setup.mean))
         return bal_fail(err, BAL_E_MODEL, "a standby or set-up time of infinite mean; it must be finite");
     return BAL_OK;
@@ -255,10 +265,10 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
         if (model->servers.group[i].capacity.kind != BAL_BATCH_NONE)
             return bal_fail(err, BAL_E_MODEL, "random capacities need slotted time; give servers a speed");
     if (!(model->size.mean > 0) || !isfinite(model->size.mean)) {
-        char law[200];
-        bal_law_print(&model->size, law, sizeof law);
+        char dist[200];
+        bal_dist_print(&model->size, dist, sizeof dist);
         return bal_fail(err, BAL_E_MODEL,
-                        "service '%s' has mean %g; a load needs a mean that is finite and above 0", law,
+                        "service '%s' has mean %g; a load needs a mean that is finite and above 0", dist,
                         model->size.mean);
     }
     const double slots = (double)bal_servers_count(&model->servers) * fmax(model->slots, 1);

@@ -1,3 +1,5 @@
+/* Dispatchers, churn and servers that fail fast: reading and writing their texts, drawing the dispatcher of a
+ * job. */
 #include "ballast/network.h"
 
 #include "ballast/number.h"
@@ -8,8 +10,8 @@
 
 bool bal_network_is_plain(const struct bal_network *network) {
     return network->dispatchers.count <= 1 && !(network->delay.mean > 0) && !(network->loss > 0) &&
-           !(network->heartbeat > 0) && !(network->churn.up > 0) && !(network->sinkhole.share > 0) &&
-           !network->quarantine;
+           !(network->heartbeat > 0) && !(network->churn.up > 0) && !(network->fail_fast.share > 0) &&
+           !network->ejection;
 }
 
 bool bal_network_is_near(const struct bal_network *network) {
@@ -19,7 +21,7 @@ bool bal_network_is_near(const struct bal_network *network) {
 }
 
 bool bal_network_fails(const struct bal_network *network) {
-    return network->churn.up > 0 || network->sinkhole.share > 0;
+    return network->churn.up > 0 || network->fail_fast.share > 0;
 }
 
 uint32_t bal_dispatchers_draw(const struct bal_dispatchers *dispatchers, struct bal_rng *rng) {
@@ -50,7 +52,7 @@ static const char *next_part(const char *text, char part[64]) {
 }
 
 /* A number in a range, both ends included. */
-static bool take_number(const char *part, double low, double high, double *number) {
+static bool parse_number(const char *part, double low, double high, double *number) {
     return bal_share_parse(part, strlen(part), number) && *number >= low && *number <= high;
 }
 
@@ -70,7 +72,7 @@ enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *di
     if (!strchr(text, ',')) {
         next_part(text, part);
         double count;
-        if (!take_number(part, 1, BAL_DISPATCHERS_MAX, &count) || count != floor(count))
+        if (!parse_number(part, 1, BAL_DISPATCHERS_MAX, &count) || count != floor(count))
             return wrong_dispatchers(text, err);
         read.count = (uint32_t)count;
         *dispatchers = read;
@@ -82,7 +84,7 @@ enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *di
         if (read.count == BAL_SHARES_MAX)
             return bal_fail(err, BAL_E_RANGE, "more than %d shares; give the number of dispatchers instead",
                             BAL_SHARES_MAX);
-        if (!take_number(part, 0, 1, &read.share[read.count]))
+        if (!parse_number(part, 0, 1, &read.share[read.count]))
             return wrong_dispatchers(text, err);
         sum += read.share[read.count];
     }
@@ -93,24 +95,24 @@ enum bal_code bal_dispatchers_parse(const char *text, struct bal_dispatchers *di
 }
 
 /* Appends to a text of limited size, as snprintf counts. */
-static size_t put(char *text, size_t size, size_t length, const char *piece) {
+static size_t append_text(char *text, size_t size, size_t length, const char *piece) {
     return length + (size_t)snprintf(length < size ? text + length : NULL, length < size ? size - length : 0,
                                      "%s", piece);
 }
 
-static size_t put_number(char *text, size_t size, size_t length, double number) {
+static size_t append_number(char *text, size_t size, size_t length, double number) {
     char piece[BAL_NUMBER_TEXT];
     bal_number_print(number, piece);
-    return put(text, size, length, piece);
+    return append_text(text, size, length, piece);
 }
 
 size_t bal_dispatchers_print(const struct bal_dispatchers *dispatchers, char *text, size_t size) {
     if (!dispatchers->unequal)
-        return put_number(text, size, 0, dispatchers->count ? dispatchers->count : 1);
+        return append_number(text, size, 0, dispatchers->count ? dispatchers->count : 1);
     size_t length = 0;
     for (uint32_t i = 0; i < dispatchers->count; i++) {
-        length = put(text, size, length, i ? "," : "");
-        length = put_number(text, size, length, dispatchers->share[i]);
+        length = append_text(text, size, length, i ? "," : "");
+        length = append_number(text, size, length, dispatchers->share[i]);
     }
     return length;
 }
@@ -127,8 +129,8 @@ enum bal_code bal_churn_parse(const char *text, struct bal_churn *churn, struct 
     if (rest)
         rest = next_part(rest, what);
     read.lose = strcmp(what, "lose") == 0;
-    if (rest || (*what && !read.lose) || !take_number(up, 1e-9, 1e15, &read.up) ||
-        !take_number(down, 1e-9, 1e15, &read.down))
+    if (rest || (*what && !read.lose) || !parse_number(up, 1e-9, 1e15, &read.up) ||
+        !parse_number(down, 1e-9, 1e15, &read.down))
         return bal_fail(
             err, BAL_E_SYNTAX,
             "'%.60s' is neither none nor the mean times for which servers work and are down, such as "
@@ -140,41 +142,41 @@ enum bal_code bal_churn_parse(const char *text, struct bal_churn *churn, struct 
 
 size_t bal_churn_print(const struct bal_churn *churn, char *text, size_t size) {
     if (!(churn->up > 0))
-        return put(text, size, 0, "none");
-    size_t length = put_number(text, size, 0, churn->up);
-    length = put(text, size, length, ",");
-    length = put_number(text, size, length, churn->down);
-    return put(text, size, length, churn->lose ? ",lose" : "");
+        return append_text(text, size, 0, "none");
+    size_t length = append_number(text, size, 0, churn->up);
+    length = append_text(text, size, length, ",");
+    length = append_number(text, size, length, churn->down);
+    return append_text(text, size, length, churn->lose ? ",lose" : "");
 }
 
-enum bal_code bal_sinkhole_parse(const char *text, struct bal_sinkhole *sinkhole, struct bal_error *err) {
-    struct bal_sinkhole read = {0};
+enum bal_code bal_fail_fast_parse(const char *text, struct bal_fail_fast *fail_fast, struct bal_error *err) {
+    struct bal_fail_fast read = {0};
     char share[64], time[64] = "";
     const char *rest = next_part(text, share);
     if (!rest && strcmp(share, "none") == 0) {
-        *sinkhole = read;
+        *fail_fast = read;
         return BAL_OK;
     }
     if (rest)
         rest = next_part(rest, time);
-    if (rest || !take_number(share, 0, 1, &read.share) ||
-        (*time && !take_number(time, 1e-9, 1e15, &read.time)))
+    if (rest || !parse_number(share, 0, 1, &read.share) ||
+        (*time && !parse_number(time, 1e-9, 1e15, &read.time)))
         return bal_fail(
             err, BAL_E_SYNTAX,
             "'%.60s' is neither none nor the share of servers that fail fast, such as 0.1, or with the "
             "time that they take, 0.1,0.05",
             text);
-    *sinkhole = read;
+    *fail_fast = read;
     return BAL_OK;
 }
 
-size_t bal_sinkhole_print(const struct bal_sinkhole *sinkhole, char *text, size_t size) {
-    if (!(sinkhole->share > 0))
-        return put(text, size, 0, "none");
-    size_t length = put_number(text, size, 0, sinkhole->share);
-    if (sinkhole->time > 0) {
-        length = put(text, size, length, ",");
-        length = put_number(text, size, length, sinkhole->time);
+size_t bal_fail_fast_print(const struct bal_fail_fast *fail_fast, char *text, size_t size) {
+    if (!(fail_fast->share > 0))
+        return append_text(text, size, 0, "none");
+    size_t length = append_number(text, size, 0, fail_fast->share);
+    if (fail_fast->time > 0) {
+        length = append_text(text, size, length, ",");
+        length = append_number(text, size, length, fail_fast->time);
     }
     return length;
 }

@@ -1,3 +1,4 @@
+/* Temporary files without a name: opening, appending and reading. */
 #include "workload/spool.h"
 
 #include <errno.h>

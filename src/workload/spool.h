@@ -1,5 +1,5 @@
-/* A temporary file without a name: nobody else can open it, and it is gone when it is closed or the program
- * ends, however that happens. */
+/* A temporary file without a name: no other process can open it, and it is gone when it is closed or the
+ * program ends, however that happens. */
 #ifndef WORKLOAD_SPOOL_H
 #define WORKLOAD_SPOOL_H
 

@@ -1,32 +1,43 @@
-/* Starting states: key=fraction, separated by commas. */
+/* Starting states: key=fraction, separated by commas, and how many jobs the busy ones have. */
 #include "ballast/model.h"
 #include "ballast/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { KEYS = 3 };
-static const char *const keys[KEYS] = {"busy", "setup", "off"};
+enum { STATES = 3, JOBS = STATES, KEYS };
+static const char *const keys[KEYS] = {"busy", "setup", "off", "jobs"};
+static const double most_jobs = 1e6;
 
 static enum bal_code bad_start(const char *text, const char *why, struct bal_error *err) {
-    return bal_fail(err, BAL_E_RANGE,
-                    "start '%.80s': %s; write idle, or fractions of the servers such as busy=0.1,off=0.9",
-                    text, why);
+    return bal_fail(
+        err, BAL_E_RANGE,
+        "start '%.80s': %s; write idle, or fractions of the servers such as busy=0.1,off=0.9, or with "
+        "several jobs each busy=0.1,jobs=3,off=0.9",
+        text, why);
 }
 
 /* Reads one key=fraction; returns why it cannot be, or NULL. */
-static const char *take(const char *pair, size_t length, double *fraction, bool *seen) {
+static const char *parse_pair(const char *pair, size_t length, double *fraction, bool *seen) {
     const char *equals = memchr(pair, '=', length);
     int key = 0;
     while (key < KEYS && !(equals && strlen(keys[key]) == (size_t)(equals - pair) &&
                            strncmp(keys[key], pair, (size_t)(equals - pair)) == 0))
         key++;
     if (key == KEYS)
-        return "a state is busy, setup or off";
+        return "a state is busy, setup or off, and jobs those of a busy server";
     if (seen[key])
         return "a state is given twice";
     seen[key] = true;
     const size_t rest = length - (size_t)(equals + 1 - pair);
+    if (key == JOBS) {
+        const bool whole =
+            bal_number_parse(equals + 1, rest, &fraction[key]) && fraction[key] == floor(fraction[key]);
+        return whole && fraction[key] >= 1 && fraction[key] <= most_jobs
+                   ? NULL
+                   : "jobs are a whole number from 1 to 1e6";
+    }
     if (!bal_share_parse(equals + 1, rest, &fraction[key]) || !(fraction[key] >= 0 && fraction[key] <= 1))
         return "a fraction is a number from 0 to 1";
     return NULL;
@@ -37,7 +48,7 @@ enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct 
     bool seen[KEYS] = {false};
     for (const char *rest = text; strcmp(text, "idle") != 0;) {
         const size_t length = strcspn(rest, ",");
-        const char *why = take(rest, length, fraction, seen);
+        const char *why = parse_pair(rest, length, fraction, seen);
         if (why)
             return bad_start(text, why, err);
         if (!rest[length])
@@ -46,12 +57,15 @@ enum bal_code bal_start_parse(const char *text, struct bal_start *start, struct 
     }
     if (fraction[0] + fraction[1] + fraction[2] > 1 + 1e-12)
         return bad_start(text, "the fractions sum to more than 1", err);
-    *start = (struct bal_start){fraction[0], fraction[1], fraction[2]};
+    if (seen[JOBS] && !(fraction[0] > 0))
+        return bad_start(text, "jobs are those of busy servers, and there are none", err);
+    *start = (struct bal_start){fraction[0], fraction[1], fraction[2],
+                                fraction[JOBS] > 1 ? (uint32_t)fraction[JOBS] : 0};
     return BAL_OK;
 }
 
 size_t bal_start_print(const struct bal_start *start, char *text, size_t size) {
-    const double fraction[KEYS] = {start->busy, start->setup, start->off};
+    const double fraction[KEYS] = {start->busy, start->setup, start->off, start->jobs};
     size_t length = 0;
     for (int key = 0; key < KEYS; key++) {
         char number[BAL_NUMBER_TEXT];

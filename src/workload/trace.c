@@ -89,7 +89,7 @@ static void sort_window(struct bal_trace *trace) {
     trace->ordered = true;
 }
 
-static void note(struct bal_trace_info *info, const struct bal_trace_job *job) {
+static void update_info(struct bal_trace_info *info, const struct bal_trace_job *job) {
     const double size = (double)job->size / NANOSECONDS;
     const int64_t first = job->time - job->drawn;
     const int64_t last = job->spread ? first + (BAL_TRACE_STEP - 1) : first;
@@ -126,7 +126,7 @@ enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job 
     if (trace->held > 0 && job->time < trace->record[trace->held - 1].time)
         trace->ordered = false;
     trace->record[trace->held++] = bal_trace_record_of(job);
-    note(&trace->info, job);
+    update_info(&trace->info, job);
     return BAL_OK;
 }
 

@@ -1,3 +1,4 @@
+/* Encodes blocks of jobs column by column, and decodes them. */
 #include "workload/trace_block.h"
 
 #include <assert.h>
@@ -148,7 +149,7 @@ void bal_trace_reader_init(struct bal_trace_reader *reader, const struct bal_spo
 }
 
 /* Sees to it that a whole block is in memory, unless fewer bytes are left. */
-static enum bal_code fill(struct bal_trace_reader *reader, struct bal_error *err) {
+static enum bal_code fill_buffer(struct bal_trace_reader *reader, struct bal_error *err) {
     const size_t held = reader->filled - reader->at, room = sizeof reader->bytes - SLACK - held;
     memmove(reader->bytes, reader->bytes + reader->at, held);
     const uint64_t left = reader->end - reader->next;
@@ -164,7 +165,7 @@ enum bal_code bal_trace_reader_next(struct bal_trace_reader *reader, struct bal_
                                     size_t *count, struct bal_error *err) {
     *count = 0;
     if (reader->filled - reader->at < BYTES_MOST && reader->next < reader->end) {
-        const enum bal_code code = fill(reader, err);
+        const enum bal_code code = fill_buffer(reader, err);
         if (code)
             return code;
     }

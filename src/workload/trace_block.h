@@ -63,7 +63,7 @@ struct bal_trace_reader {
 
 void bal_trace_reader_init(struct bal_trace_reader *reader, const struct bal_spool *from,
                            const struct bal_trace_run *run);
-/* The next block; there is room for a whole one. At the end *count is 0. */
+/* The next block; the array must hold a whole one. At the end *count is 0. */
 enum bal_code bal_trace_reader_next(struct bal_trace_reader *reader, struct bal_trace_record *records,
                                     size_t *count, struct bal_error *err);
 

@@ -1,4 +1,4 @@
-/* Reading a trace. Its records are in order as their times were drawn at first. Where these are drawn anew,
+/* Reading a trace. Its records are in order as their times were drawn at first. Where these are drawn again,
  * by less than a step from the same beginning, those at hand are sorted again, and a job is handed out when
  * none that comes later can be before it. */
 #include "workload/trace_private.h"
@@ -14,12 +14,12 @@ struct bal_trace_cursor {
     /* The jobs at hand: those before `ready`, from `at` on, may be handed out. */
     struct bal_trace_record *record, *scratch;
     size_t at, ready, held, room;
-    /* where times are drawn anew */
+    /* where times are drawn again */
     bool redraw;
     struct bal_rng rng;
 };
 
-/* Room for so many records, and to sort them. */
+/* Allocates for so many records, and to sort them. */
 static enum bal_code make_room(struct bal_trace_cursor *cursor, size_t room, struct bal_error *err) {
     if (room <= cursor->room)
         return BAL_OK;
@@ -68,7 +68,7 @@ void bal_trace_cursor_redraw(struct bal_trace_cursor *cursor, const struct bal_r
     cursor->rng = *rng;
 }
 
-static void draw(struct bal_trace_cursor *cursor, struct bal_trace_record *record) {
+static void draw_arrival_time(struct bal_trace_cursor *cursor, struct bal_trace_record *record) {
     if (!bal_trace_record_is_spread(record))
         return;
     const uint32_t drawn = bal_rng_below(&cursor->rng, BAL_TRACE_STEP);
@@ -78,7 +78,7 @@ static void draw(struct bal_trace_cursor *cursor, struct bal_trace_record *recor
 
 /* Reads as many records as wait, or a block: so each is moved a few times, however many there are to a step.
  * *latest is the time of the last one as it was drawn at first. */
-static enum bal_code hold_more(struct bal_trace_cursor *cursor, int64_t *latest, struct bal_error *err) {
+static enum bal_code read_more(struct bal_trace_cursor *cursor, int64_t *latest, struct bal_error *err) {
     const size_t waiting = cursor->held - cursor->at;
     memmove(cursor->record, cursor->record + cursor->at, waiting * sizeof *cursor->record);
     cursor->at = 0;
@@ -95,7 +95,7 @@ static enum bal_code hold_more(struct bal_trace_cursor *cursor, int64_t *latest,
     } while (cursor->held < 2 * waiting && !cursor->ended);
     *latest = cursor->held > waiting ? cursor->record[cursor->held - 1].time : INT64_MAX;
     for (size_t i = waiting; i < cursor->held && cursor->redraw; i++)
-        draw(cursor, &cursor->record[i]);
+        draw_arrival_time(cursor, &cursor->record[i]);
     return BAL_OK;
 }
 
@@ -103,7 +103,7 @@ static enum bal_code hold_more(struct bal_trace_cursor *cursor, int64_t *latest,
  */
 static enum bal_code hold_in_order(struct bal_trace_cursor *cursor, struct bal_error *err) {
     int64_t latest;
-    const enum bal_code code = hold_more(cursor, &latest, err);
+    const enum bal_code code = read_more(cursor, &latest, err);
     cursor->ready = cursor->held;
     if (code || !cursor->redraw)
         return code;

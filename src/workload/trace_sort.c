@@ -1,3 +1,4 @@
+/* Sorts jobs by time: a merge sort, a distribution sort, and a merge of runs that are in a file. */
 #include "workload/trace_sort.h"
 
 #include <stdbool.h>
@@ -75,7 +76,7 @@ static unsigned place_of(const struct bal_trace_record *record, int64_t first, d
 }
 
 /* Deals them out to places in order of time, about one to each, so that none is far from where it belongs:
- * branches that nobody can predict are what sorting by comparison takes most of its time for. */
+ * sorting by comparison spends most of its time on branches that the processor cannot predict. */
 void bal_trace_sort_even(struct bal_trace_record *records, size_t count, struct bal_trace_record *to) {
     uint32_t until[PLACES] = {0}, most = 0;
     int64_t first = INT64_MAX, last = INT64_MIN;
@@ -107,7 +108,7 @@ struct source {
     size_t at, filled;
 };
 
-static enum bal_code refill(struct source *source, struct bal_error *err) {
+static enum bal_code refill_source(struct source *source, struct bal_error *err) {
     source->at = 0;
     return bal_trace_reader_next(&source->reader, source->record, &source->filled, err);
 }
@@ -141,13 +142,13 @@ static void sift_down(struct merger *merger, unsigned place) {
     merger->heap[place] = moved;
 }
 
-static enum bal_code start(struct merger *merger, const struct bal_spool *from,
-                           const struct bal_trace_run *runs, size_t count, struct bal_error *err) {
+static enum bal_code start_merge(struct merger *merger, const struct bal_spool *from,
+                                 const struct bal_trace_run *runs, size_t count, struct bal_error *err) {
     merger->count = 0;
     for (size_t i = 0; i < count; i++) {
         struct source *source = &merger->source[i];
         bal_trace_reader_init(&source->reader, from, &runs[i]);
-        const enum bal_code code = refill(source, err);
+        const enum bal_code code = refill_source(source, err);
         if (code)
             return code;
         if (source->filled > 0)
@@ -159,11 +160,12 @@ static enum bal_code start(struct merger *merger, const struct bal_spool *from,
 }
 
 /* Takes the earliest record off. */
-static enum bal_code advance(struct merger *merger, struct bal_trace_record *record, struct bal_error *err) {
+static enum bal_code pop_earliest(struct merger *merger, struct bal_trace_record *record,
+                                  struct bal_error *err) {
     struct source *source = &merger->source[merger->heap[0]];
     *record = source->record[source->at++];
     if (source->at == source->filled) {
-        const enum bal_code code = refill(source, err);
+        const enum bal_code code = refill_source(source, err);
         if (code)
             return code;
         if (source->filled == 0)
@@ -182,7 +184,7 @@ static enum bal_code merge_all(struct merger *merger, struct bal_trace_record *o
     for (uint64_t done = 0; merger->count > 0; done++) {
         if (done % STRIDE == 0 && stop && *stop)
             return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
-        if ((code = advance(merger, &out[filled++], err)))
+        if ((code = pop_earliest(merger, &out[filled++], err)))
             return code;
         if (filled == BLOCK) {
             if ((code = bal_trace_run_append(merged, to, out, filled, err)))
@@ -203,7 +205,7 @@ enum bal_code bal_trace_merge(const struct bal_spool *from, const struct bal_tra
     if (!merger.source || !out)
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory to sort a trace");
     if (!code)
-        code = start(&merger, from, runs, count, err);
+        code = start_merge(&merger, from, runs, count, err);
     if (!code)
         code = merge_all(&merger, out, to, merged, stop, err);
     free(merger.source);

@@ -5,11 +5,11 @@
 
 #include "workload/trace_block.h"
 
-/* Stable. scratch has room for (count + 1) / 2. O(n log n), and nearly O(n) where records are almost in
+/* Stable. scratch is an array of (count + 1) / 2. O(n log n), and nearly O(n) where records are almost in
  * order. */
 void bal_trace_sort(struct bal_trace_record *records, size_t count, struct bal_trace_record *scratch);
 
-/* Sorts records whose times are spread about evenly, as drawn ones are, into *to, which has room for all of
+/* Sorts records whose times are spread about evenly, as drawn ones are, into *to, which must hold all of
  * them; stable, too. Nearly O(n), and O(n log n) at worst. The records are lost. */
 void bal_trace_sort_even(struct bal_trace_record *records, size_t count, struct bal_trace_record *to);
 

@@ -5,11 +5,12 @@ $ ballast compare --servers 2 --load 0.5 --arrivals 'renewal(erlang(4))' --polic
 | 2 servers at load 0.5, service exp, arrivals renewal(erlang(4)); 3 replications of 20k jobs
 | each, seed 1
 |
-| policy  mean response                      p50        p99  waits  msgs  bits  theory
-| ────────────────────────────────────────────────────────────────────────────────────────────
-| jsq     1.178 ± 0.032  █████▋    0.820 ± 0.008  5.5 ± 0.4  15.8%  4.00     0
-| random  1.685 ± 0.081  ████████    1.16 ± 0.03  8.0 ± 0.4  40.5%     0     0  = 1.67 (+1.0%)
+| policy  mean response                     p50        p99  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────────────────
+| jsq     1.178 ± 0.032  ████▉    0.820 ± 0.008  5.5 ± 0.4  15.8%  4.00     0
+| random  1.685 ± 0.081  ███████    1.16 ± 0.03  8.0 ± 0.4  40.5%     0     0  = 1.67 (+1.0%)
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
 $ ballast compare --servers 2 --load 0.5 --arrivals ' mmpp( 3,5 ; 1,10 )' --policy jsq --jobs 5k --replications 2 --quiet --format json | jq -c .settings.workload
@@ -93,6 +94,7 @@ $ sed -n '/^about/,/^policies/p' fitted.yaml
 | about: >
 |   The sizes of the log as a law and its arrivals as a process of bursts whose rate follows a
 |   curve. Times are in seconds.
+| unit: seconds
 | fleet:
 |   servers: 2
 | workload:

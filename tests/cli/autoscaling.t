@@ -2,14 +2,16 @@
 $ ballast compare --servers 50 --load 0.3 --policy tabs --policy jiq --policy delayed-off --policy central --jobs 20k --replications 3
 | 50 servers at load 0.3, service exp; 3 replications of 20k jobs each, seed 1
 |
-| policy                     mean response                    p99  watts  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-| central                    0.998 ± 0.013  ██████▉     4.6 ± 0.3    158   0.0%     0     0  = 1.00 (-0.2%)
-| jiq                        1.004 ± 0.013  ███████   4.61 ± 0.19    158   0.0%  1.00    50  → 1.00 (+0.4%)
-| tabs:mu=0.1,nu=0.1         1.067 ± 0.015  ███████▍  5.06 ± 0.03    109   4.8%  1.04   100  → 1.00 (+6.7%)
-| delayed-off:mu=0.1,nu=0.1  1.153 ± 0.026  ████████    4.8 ± 0.3   76.2  44.5%     0     0
+| policy                     mean response                   p99  watts  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────────────────────────────
+| central                    0.998 ± 0.013  ██████     4.6 ± 0.3    158   0.0%     0     0  = 1.00 (-0.2%)
+| jiq                        1.004 ± 0.013  ██████▏  4.61 ± 0.19    158   0.0%  1.00    50  → 1.00 (+0.4%)
+| tabs:mu=0.1,nu=0.1         1.067 ± 0.015  ██████▌  5.06 ± 0.03    109   4.8%  1.04   100  → 1.00 (+6.7%)
+| delayed-off:mu=0.1,nu=0.1  1.153 ± 0.026  ███████    4.8 ± 0.3   76.2  44.5%     0     0
 |
 | No policy can beat 1.0000: one common queue for all servers (M/M/N).
+| By chance below it, with an interval that reaches it: central.
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
 | watts: mean power of a server, busy, idle, in set-up or off.
@@ -17,14 +19,29 @@ $ ballast compare --servers 20 --load 0.3 --policy tabs --start off=1 --buffer 2
 | 20 servers at load 0.3, service exp, buffer 2, start off=1; 2 replications of 300 jobs each,
 | window 40, seed 1
 |
-| policy              mean response              p99  watts  waits  msgs  bits  theory
-| ────────────────────────────────────────────────────────────────────────────────────
-| tabs:mu=0.1,nu=0.1  1.08 ± 0.82 ?  ████████  5 ± 7    142   6.2%  1.04    40
+| policy              mean response             p99  watts  waits  msgs  bits  theory
+| ───────────────────────────────────────────────────────────────────────────────────
+| tabs:mu=0.1,nu=0.1  1.08 ± 0.82 ?  ███████  5 ± 7    142   6.2%  1.04    40
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | watts: mean power of a server, busy, idle, in set-up or off.
 | tabs:mu=0.1,nu=0.1 loses 1.82 % of all jobs at full buffers and refuses 0 % with no server on.
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
+$ ballast compare --servers 20 --load 0.3 --delay 'det(1)' --policy tabs:off=discard --policy tabs:abort=yes --policy tabs --jobs 2k --replications 2 | grep -o 'tabs.*of all jobs at.*off and'
+| tabs:mu=0.1,nu=0.1,off=discard loses 14.6 % of all jobs at servers that are off and
+$ ballast compare --policy tabs:abort=maybe
+! ballast: --policy tabs:abort=maybe: policy 'tabs': abort=maybe is not one of no or yes
+? 2
+$ ballast compare --servers 10 --load 0.3 --buffer 2 --start busy=0.5,jobs=3
+! ballast: the start has 3 jobs at each busy server; with buffers of 2 it must be at most 2
+? 2
+$ ballast compare --servers 10 --load 0.3 --start busy=0.5,jobs=3 --policy central
+! ballast: paths and queues at the start need a queue at each server
+? 2
+$ ballast fluid tabs:abort=yes --load 0.3 --until 10
+! ballast: the fluid model of tabs is about abort=no
+? 2
 $ ballast compare --servers 20 --load 0.3 --policy tabs --setup 'det(5)' --standby 3 --watts 100,50,80,1 --curve 'sine(0.5,20)' --time 500 --replications 2 --format json | jq -c '.results[0] | .power.mean > 30 and .power.off > 0, .engine, .lost, .refused'
 | true
 | "event"
@@ -134,7 +151,7 @@ $ ballast compare --curve 'file(nowhere)'
 ! ballast: --curve file(nowhere): curve: cannot read 'nowhere': No such file or directory
 ? 2
 $ ballast compare --start busy=2
-! ballast: --start busy=2: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9
+! ballast: --start busy=2: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9, or with several jobs each busy=0.1,jobs=3,off=0.9
 ? 2
 $ ballast compare --watts 1,2
 ! ballast: --watts 1,2: watts '1,2': write those of a server that is busy, idle, in set-up and off, such as 200,140,200,0
@@ -158,7 +175,7 @@ $ ballast compare --window 0
 ! ballast: --window 0: not a length of time above 0, such as 10, or none
 ? 2
 $ ballast fluid tabs --from full
-! ballast: --from: start 'full': a state is busy, setup or off; write idle, or fractions of the servers such as busy=0.1,off=0.9
+! ballast: --from: start 'full': a state is busy, setup or off, and jobs those of a busy server; write idle, or fractions of the servers such as busy=0.1,off=0.9, or with several jobs each busy=0.1,jobs=3,off=0.9
 ? 2
 $ ballast fluid tabs --from off=1
 ! ballast: tabs: starting state: no server is on; at least some must be busy or idle
@@ -169,9 +186,9 @@ $ ballast fluid tabs --service 'pareto(2)'
 
 # The load that came is said where a curve is used, and so is the end of a curve before that of the run.
 $ ballast compare --servers 4 --load 0.5 --time 2000 --policy jsq --curve 'table(0:1 100:0.2)' | tail -n 4
-|
 | The load that came was 0.1010 ± 0.0021; it is 0.5 where the curve is 1.
 | The curve ends at time 100 of 2000 and stays at 0.2 from there on; end the run with it (--time), or let it repeat.
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 $ ballast compare --servers 4 --load 0.5 --time 2000 --policy jsq --curve 'table(0:1 100:0.2) repeat' | grep load
 | 4 servers at load 0.5, service exp, curve table(0:1 100:0.2) repeat; 10 replications of 4000

@@ -174,3 +174,20 @@ $ ballast compare --slotted --service det
 $ ballast compare --policy pod-ssp
 ! ballast: --policy: policy 'pod-ssp' needs two classes of jobs; say which share of them is high
 ? 2
+
+# More than two classes.
+$ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3 --policy pod-sep
+! ballast: --classes 0.2,0.3: classes '0.2,0.3': the sum of the shares must be 1; write the shares of 2 to 8 classes, the most urgent first, such as 0.2,0.3,0.5
+? 2
+$ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --high 0.3 --policy pod-sep
+! ballast: --high 0.3: the shares of more than two classes are said (classes); leave one out
+? 2
+$ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --slots 2 --policy pod-sep
+! ballast: --policy: 3 classes of jobs cannot be had with servers of several slots; use two (high)
+? 2
+$ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --engine network --policy pod-sep
+! ballast: --policy: 3 classes of jobs cannot be had with settings of the network, or policies that hold jobs; use two (high)
+? 2
+$ ballast compare --slotted --servers 10 --load 0.5 --start busy=0.5,off=0.2 --policy pi
+! ballast: servers that start in set-up or off need continuous time
+? 2

@@ -4,47 +4,56 @@ $ ballast compare --servers 100 --load 0.9 --high 0.3 --policy pod-ssp --policy 
 >     --jobs 50k --replications 4
 | 100 servers at load 0.9, service exp, 30 % of jobs high; 4 replications of 50k jobs each, seed 1
 |
-| policy                     all jobs      high jobs  theory          p99       low jobs  theory         p99  msgs
-| ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-| pod:d=2               2.710 ± 0.119  2.702 ± 0.124  → 2.61  8.97 ± 0.12  2.714 ± 0.119  → 2.61   9.1 ± 0.4  4.00
-| pod-sep:d=2           2.711 ± 0.119  1.214 ± 0.013  → 1.21  5.46 ± 0.16  3.350 ± 0.164  → 3.22  11.5 ± 0.4  4.00
-| pod-ssp:d1=2,d2=2     2.715 ± 0.151  1.086 ± 0.027  → 1.07  4.92 ± 0.06  3.412 ± 0.205  → 3.27  12.9 ± 0.5  4.00
-| pod-scp:d1=1,d2=2     4.901 ± 0.304  3.663 ± 0.272  → 3.51   12.9 ± 0.5  5.431 ± 0.313  → 5.26  17.7 ± 0.6  2.60
-| random             9.434 ± 0.870 ?!  9.420 ± 0.895  = 10.0       41 ± 3  9.439 ± 0.861  = 10.0  40.2 ± 0.5     0
+| policy                     all jobs      high jobs  theory            p99       low jobs  theory           p99  msgs
+| ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| pod:d=2               2.710 ± 0.119  2.702 ± 0.124  → 2.61  8.97 ± 0.12 !  2.714 ± 0.119  → 2.61   9.1 ± 0.4 !  4.00
+| pod-sep:d=2           2.711 ± 0.119  1.214 ± 0.013  → 1.21  5.46 ± 0.16 !  3.350 ± 0.164  → 3.22  11.5 ± 0.4 !  4.00
+| pod-ssp:d1=2,d2=2     2.715 ± 0.151  1.086 ± 0.027  → 1.07  4.92 ± 0.06 !  3.412 ± 0.205  → 3.27  12.9 ± 0.5 !  4.00
+| pod-scp:d1=1,d2=2   4.901 ± 0.304 !  3.663 ± 0.272  → 3.51   12.9 ± 0.5 !  5.431 ± 0.313  → 5.26  17.7 ± 0.6 !  2.60
+| random             9.434 ± 0.870 ?!  9.420 ± 0.895  = 10.0       41 ± 3 !  9.439 ± 0.861  = 10.0  40.2 ± 0.5 !     0
 |
 | No policy can beat 1.0217: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers.
 | pod-ssp:d1=2,d2=2 moves 0.284 low jobs to another server per high job.
-| !: random: still settling while it was measured, so that the mean is off by more than chance;
-|    --jobs 920k, 18 times as long, would do
+| !: pod-scp:d1=1,d2=2, random: still settling while it was measured, or perhaps so: the mean may
+|    be off by more than chance; --jobs 920k, 18 times as long, would do
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 310k would do
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --servers 100 --load 0.9 --high 0.3 --discipline nonpreemptive --policy pod --policy random --service 'hyper(2)' \
 >     --jobs 50k --replications 4
 | 100 servers at load 0.9, service hyper(2), 30 % of jobs high (nonpreemptive); 4 replications of
 | 50k jobs each, seed 1
 |
-| policy           all jobs      high jobs  theory         p99        low jobs  theory         p99  msgs
-| ──────────────────────────────────────────────────────────────────────────────────────────────────────
-| pod:d=2     3.315 ± 0.289  2.288 ± 0.095          11.6 ± 0.7   3.753 ± 0.364          16.8 ± 0.9  4.00
-| random   12.154 ± 2.196 !  2.860 ± 0.129  = 2.85  13.8 ± 1.3  16.195 ± 3.094  = 19.5     72 ± 13     0
+| policy           all jobs      high jobs  theory           p99        low jobs  theory           p99  msgs
+| ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+| pod:d=2     3.315 ± 0.289  2.288 ± 0.095          11.6 ± 0.7 !   3.753 ± 0.364          16.8 ± 0.9 !  4.00
+| random   12.154 ± 2.196 !  2.860 ± 0.129  = 2.85  13.8 ± 1.3 !  16.195 ± 3.094  = 19.5     72 ± 13 !     0
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: = exact.
-| !: random: still settling while it was measured, so that the mean is off by more than chance;
-|    --jobs 1.4M, 27 times as long, would do
+| !: random: still settling while it was measured, or perhaps so: the mean may be off by more than
+|    chance; --jobs 1.4M, 27 times as long, would do
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 460k would do
 
 # One replication has no interval, a class without jobs no mean, an unstable system neither.
 $ ballast compare --servers 10 --load 0.9 --high 0 --policy pod-ssp --jobs 20k --replications 1
 | 10 servers at load 0.9, service exp, 0 % of jobs high; 1 replications of 20k jobs each, seed 1
 |
-| policy             all jobs  high jobs  theory  p99  low jobs  theory    p99  msgs
-| ──────────────────────────────────────────────────────────────────────────────────
-| pod-ssp:d1=2,d2=2   3.123 ?             → 1.00          3.123  → 2.61  12.13  4.00
+| policy             all jobs  high jobs  theory  p99  low jobs  theory      p99  msgs
+| ────────────────────────────────────────────────────────────────────────────────────
+| pod-ssp:d1=2,d2=2   3.123 ?             → 1.00          3.123  → 2.61  12.13 !  4.00
 |
 | No policy can beat 1.6687: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: → limit of many servers.
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 310k would do
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --servers 10 --load 1.2 --high 0.5 --policy pod-ssp --jobs 20k --replications 4
 | 10 servers at load 1.2, service exp, 50 % of jobs high; 4 replications of 20k jobs each, seed 1
@@ -53,6 +62,7 @@ $ ballast compare --servers 10 --load 1.2 --high 0.5 --policy pod-ssp --jobs 20k
 | ────────────────────────────────────────────────────────────────────────────────
 | pod-ssp:d1=2,d2=2  unstable             → 1.41                 → inf        4.00
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: → limit of many servers.
 | pod-ssp:d1=2,d2=2 moves 0.191 low jobs to another server per high job.
@@ -65,13 +75,13 @@ $ ballast compare --servers 100 --high 0.3 --policy pod-sep --jobs 50k --replica
 $ ballast compare --servers 100 --high 0.3 --policy pod-sep --jobs 50k --replications 2 --format json | jq -c '.results[0] |
 >     .classes | .moves_per_high_job, (.high, .low | keys, (.response, .waiting | keys), .probes_per_job)'
 | 0
-| ["probes_per_job","response","waiting"]
-| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci"]
-| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci","probability"]
+| ["probes_per_job","probes_per_job_ci","queue","response","waiting"]
+| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci","rare"]
+| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci","probability","probability_ci","rare"]
 | 2
-| ["probes_per_job","response","waiting"]
-| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci"]
-| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci","probability"]
+| ["probes_per_job","probes_per_job_ci","response","waiting"]
+| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci","rare"]
+| ["ci","mean","p50","p50_ci","p90","p90_ci","p99","p999","p999_ci","p99_ci","probability","probability_ci","rare"]
 | 2
 $ ballast compare --servers 100 --high 0.3 --policy pod-sep --jobs 50k --replications 2 --format json | jq -c '.results[0] |
 >     .theory | .high, .low | map_values(if . == null then . else . * 1e6 | round end)'

@@ -14,11 +14,11 @@ $ complete() { bash complete "$@"; }; complete ballast re; complete ballast comp
 | text markdown csv json
 | preemptive ps
 | slotted stealing
-$ touch a.yaml b.db; complete() { bash complete "$@"; }; complete ballast run a; complete ballast report --output b; complete ballast fluid t; complete ballast help sh; complete ballast tune ''; complete ballast share --format ''; complete ballast compare --load ''; complete ballast policies --format ''
+$ touch a.yaml b.db; complete() { bash complete "$@"; }; complete ballast run a; complete ballast report --output b; complete ballast fluid t; complete ballast help sh; complete ballast tune ''; complete ballast priority-share --format ''; complete ballast compare --load ''; complete ballast policies --format ''
 | a.yaml
 | b.db ballast.bash
 | tabs
-| share
+|
 | tabs
 | text markdown json
 |

@@ -4,17 +4,21 @@
 $ ballast compare --servers 10000 --jobs 50k --replications 4 --policy random --policy jiq
 | 10000 servers at load 0.9, service exp; 4 replications of 50k jobs each, seed 1
 |
-| policy       mean response                      p50          p99  waits  msgs  bits  theory
-| ────────────────────────────────────────────────────────────────────────────────────────────────────
-| jiq     0.8401 ± 0.0065 ?!  █████▍    0.625 ± 0.008  3.42 ± 0.03   0.0%  0.93   10k  → 1.00 (-16.0%)
-| random    1.264 ± 0.019 ?!  ████████    1.06 ± 0.03  4.05 ± 0.07  52.8%     0     0  = 10.0 (-87.4%)
+| policy       mean response                     p50            p99  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────────────────
+| jiq     0.8401 ± 0.0065 ?!  ████▋    0.625 ± 0.008  3.42 ± 0.03 !   0.0%  0.93   10k  → 1.00 (-16.0%)
+| random    1.264 ± 0.019 ?!  ███████    1.06 ± 0.03  4.05 ± 0.07 !  52.8%     0     0  = 10.0 (-87.4%)
 |
 | No policy can beat 1.0000: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
-| !: jiq, random: still settling while it was measured, so that the mean is off by more than
-|    chance; --jobs 20M --warmup 0.92, 400 times as long, would do
+| !: jiq, random: still settling while it was measured, or perhaps so: the mean may be off by more
+|    than chance; --jobs 20M --warmup 0.92, 400 times as long, would do
 | !: random: exact theory lies far outside the interval
+| !: jiq: the whole interval lies below what no policy can beat
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 310k would do
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 $ ballast compare --servers 10000 --jobs 50k --replications 4 --policy random --format json | jq -c '.results[] | [.policy, .doubts]'
 | ["random",["settling","theory"]]
@@ -29,7 +33,8 @@ $ ballast compare --servers 10000 --jobs 50k --policy random --precision 5% --fo
 
 # What would do is told, and how much longer it is where that can be said.
 $ ballast compare --servers 3 --jobs 1 --policy random --warmup 0.9 | grep 'would do'
-|    --jobs 28k --warmup 0.2 would do
+|    chance; --jobs 28k --warmup 0.2 would do
+|    too short; --jobs 2.5M would do
 
 # With the length left open runs are as long as they must be, and cut as much.
 $ ballast compare --servers 2000 --load 0.8 --replications 2 --policy random --format json | jq -c '[.spec.jobs, .spec.warmup, .results[0].doubts]'
@@ -37,10 +42,11 @@ $ ballast compare --servers 2000 --load 0.8 --replications 2 --policy random --f
 
 # Sizes whose third moment is infinite.
 $ ballast compare --servers 10 --jobs 20k --service 'pareto(2.2)' --policy jsq | grep -e jsq -e '!:' -e variance
-| jsq     2.23 ± 0.55 ?!  ████████  1.37 ± 0.15  10 ± 2  60.9%  20.0     0
+| jsq     2.23 ± 0.55 ?!  ███████  1.37 ± 0.15  10 ± 2 !  60.9%  20.0     0
 | !: jsq: job sizes have no third moment, so that the mean has no finite variance and ± is too
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
 $ ballast compare --servers 10 --jobs 20k --service 'pareto(3.2)' --policy jsq | grep -e '!:'
-? 1
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
 
 # Experiments: the same marks and words.
 $ cat >short.yaml <<'END'
@@ -57,51 +63,55 @@ $ ballast run short.yaml
 | policy       response.mean  response.p99  messages.per_job          vs random
 | ─────────────────────────────────────────────────────────────────────────────
 | random ?!    2.909 ± 0.094  10.33 ± 0.61                 0
-| jiq        0.9977 ± 0.0059   4.56 ± 0.11   0.9980 ± 0.0043  -65.71 ± 0.91 % !
+| jiq !      0.9977 ± 0.0059   4.56 ± 0.11   0.9980 ± 0.0043  -65.71 ± 0.91 % !
 |
 | vs random: response.mean compared with that of random on the same arrivals
 |
-| !: random: still settling while it was measured, so that the mean is off by more than chance;
-|    jobs: 2M and warmup: 0.92, 100 times as long, would do
+| !: random, jiq: still settling while it was measured, or perhaps so: the mean may be off by more
+|    than chance; jobs: 2M and warmup: 0.92, 100 times as long, would do
 | !: random: exact theory lies far outside the interval
-| !: random: the wanted precision was not reached
+| !: random, jiq: the wanted precision was not reached
 | ?: stable or not could not be decided; a longer run tells.
 $ ballast results short.db --format json | jq -c '.results[] | [.label, .precise, .doubts]'
 | ["random",false,["settling","theory","precision"]]
-| ["jiq",true,[]]
+| ["jiq",false,["settling","precision"]]
 $ ballast report short.db --output short.html && grep -o '<td class="l">[^<]*doubted[^<]*' short.html
 | <td class="l">undecided, doubted: settling theory precision
+| <td class="l">stable, doubted: settling precision
 
 # A price: no offer is met, or missed, by a result that is doubted.
-$ ballast price --servers 10000 --load 0.9 --delay 6 --messages 0 --jobs 20k --replications 4
+$ ballast cheapest --servers 10000 --load 0.9 --delay 6 --messages 0 --jobs 20k --replications 4
 | wanted: a mean waiting time of at most 6, with at most 0 messages per job
 | 10000 servers at load 0.9, service exp; 4 replications of 20k jobs each, seed 1
 |
 | policy                        waiting  theory    msgs     bits  does it?
 | ────────────────────────────────────────────────────────────────────────────────
-| own                              0 ?!  → 0.000  0.000   140000  not sure
+| least-conn                       0 ?!  → 0.000  0.000   140000  not sure
 | round-robin        0.0298 ± 0.0026 ?!  = 4.179  0.000       14  not sure
 | ewma:d=2,decay=10  0.0753 ± 0.0048 ?!           0.000  1280000  not sure
 | random             0.1471 ± 0.0017 ?!  = 9.000  0.000        0  no, waits longer
 |
-| undecided: no policy is known to meet this; the nearest is own, which waits 0
+| undecided: no policy is known to meet this; the nearest is least-conn, which waits 0
 | With more messages it can be done, by theory: rcpb:c=9999,mup=0.0477 waits 5.996, for 0.0477 messages a job and 139986 bits.
-| !: own, round-robin, ewma:d=2,decay=10, random: still settling while it was measured, so that
-|    the mean is off by more than chance; --jobs 20M --warmup 0.92, 1000 times as long, would do
+| !: least-conn, round-robin, ewma:d=2,decay=10, random: still settling while it was measured, or
+|    perhaps so: the mean may be off by more than chance; --jobs 20M --warmup 0.92, 1000 times as
+|    long, would do
 | !: round-robin, random: exact theory lies far outside the interval
+| !: least-conn, round-robin, ewma:d=2,decay=10, random: the whole interval lies below what no
+|    policy can beat
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 ? 1
-$ ballast price --servers 10000 --jobs 20k --replications 4 --policy random --policy pod:d=2 --format json | jq -c '.results[] | [.policy, .doubts]'
-| ["random",["settling","theory"]]
-| ["pod:d=2",["settling"]]
+$ ballast cheapest --servers 10000 --jobs 20k --replications 4 --policy random --policy pod:d=2 --format json | jq -c '.results[] | [.policy, .doubts]'
+| ["random",["settling","theory","bound"]]
+| ["pod:d=2",["settling","bound"]]
 
 # A share: not confirmed by runs that were too short to tell.
-$ ballast share --servers 10000 --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2 --jobs 100k --replications 4 | tail -4
+$ ballast priority-share --servers 10000 --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2 --jobs 100k --replications 4 | tail -4
 | ±: 95 % confidence over 4 replications, jobs 100000, seed 1. theory: limit of many servers.
 | Undecided: the simulation is doubted.
-| !: pod-ssp:d1=2,d2=4, pod:d=2: still settling while it was measured, so that the mean is off by
-|    more than chance; --jobs 400k, 4.0 times as long, would help
-$ ballast share --servers 10000 --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2 --jobs 100k --replications 4 --format json | jq -c '.simulation | [.confirmed, .doubts]'
+| !: pod-ssp:d1=2,d2=4, pod:d=2: still settling while it was measured, or perhaps so: the mean may
+|    be off by more than chance; --jobs 1.1M --warmup 0.91, 11 times as long, would help
+$ ballast priority-share --servers 10000 --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2 --jobs 100k --replications 4 --format json | jq -c '.simulation | [.confirmed, .doubts]'
 | [false,["settling"]]
 
 # Tuning: no knee where a point is doubted.
@@ -124,7 +134,7 @@ $ ballast tune tabs --servers 10 --points 3 --setup 1 --jobs 5k --replications 4
 | [null,true,["tail"]]
 
 # The frontier: chance is not bounded where sizes have no second moment.
-$ ballast frontier random --servers 2 --service 'pareto(1.9)' --width 0.5 --time 4000 | grep '!'
+$ ballast stability random --servers 2 --service 'pareto(1.9)' --width 0.5 --time 4000 | grep '!'
 | !: job sizes have no second moment, so that drifts have no finite variance: claims may be wrong more often.
-$ ballast frontier random --servers 2 --service 'pareto(1.9)' --width 0.5 --time 4000 --format json | jq -c .doubts
+$ ballast stability random --servers 2 --service 'pareto(1.9)' --width 0.5 --time 4000 --format json | jq -c .doubts
 | ["tail"]

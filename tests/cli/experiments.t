@@ -243,8 +243,8 @@ $ ballast run doubted.yaml
 |
 | vs random: response.mean compared with that of random on the same arrivals
 |
-| !: random: still settling while it was measured, so that the mean is off by more than chance;
-|    jobs: 17M and warmup: 0.94, 170 times as long, would do
+| !: random: still settling while it was measured, or perhaps so: the mean may be off by more than
+|    chance; jobs: 17M and warmup: 0.94, 170 times as long, would do
 | !: random: exact theory lies far outside the interval
 | ?: stable or not could not be decided; a longer run tells.
 |
@@ -261,3 +261,11 @@ $ ballast run doubted.yaml
 $ ballast run doubted.yaml --format json | jq -c '.claims[] | [.id, .verdict, .doubts]'
 | ["faster","holds",["settling","theory"]]
 | ["quick","holds",[]]
+
+# A fault in what is written is told before what is missing, and what a file of a policy is not taken for.
+$ printf 'policies: [./mine.so, jiq]\nsweep: {axis: load, values: [0.5]}\n' >mine.yaml
+$ ballast check mine.yaml
+! ballast: mine.yaml:1: policies: './mine.so' is a file, and experiments take no policies from files: a stored result says by the name of its policy what made it; try it with ballast compare --policy
+! ballast: mine.yaml:1: experiment: field 'title' is missing: one line
+! ballast: mine.yaml:1: fleet: field 'servers' is missing: how many, or COUNTxSPEED,...: `50x1,50x10`; slotted also `50xuniform(1,19)`
+? 2

@@ -49,6 +49,7 @@ $ cut -c 1-100 day.yaml
 | about: >
 |   The sizes of the log as a law and its arrivals as a Poisson process whose rate follows a
 |   curve. Times are in seconds.
+| unit: seconds
 | fleet:
 |   servers: 4
 | workload:

@@ -9,7 +9,7 @@ $ ballastd --help
 |
 | Starts apps when they are wanted and stops them when they have no work. Stations and dispatchers of a
 | fleet say when; SIGTERM ends the keeper and leaves or stops the apps as the configuration says, SIGHUP
-| reads it again. Killed and started anew it finds its apps again.
+| reads it again. Killed and started again, it finds its apps.
 |
 |   --config FILE   the configuration (default /etc/ballast/keeper.yaml)
 |   --check         read it, print each mistake as FILE:LINE:COLUMN: ..., and do nothing else
@@ -57,7 +57,7 @@ $ chmod 664 etc/good.yaml && ballastd --config etc/good.yaml --check
 ! etc/good.yaml: others may write it
 ? 2
 $ chmod 640 etc/good.yaml && chmod 777 etc && ballastd --config etc/good.yaml --check
-! etc/good.yaml: anybody may write in its directory
+! etc/good.yaml: others than root and this user may change what is in etc
 ? 2
 $ chmod 755 etc && ballastd --config etc/good.yaml --check
 | etc/good.yaml: in order, 1 app
@@ -117,7 +117,7 @@ $ cat >etc/bad.yaml <<END
 >   - 12
 > END
 $ ballastd --config etc/bad.yaml --check
-! etc/bad.yaml:3:1: keeper: there is no key 'sokket'; there are fleet, key, key_file, socket, socket_group, listen, state, on_exit, least, most, defaults, apps
+! etc/bad.yaml:3:1: keeper: there is no key 'sokket'; there are fleet, key, key_file, socket, socket_group, listen, state, cgroup, on_exit, least, most, defaults, apps
 ! etc/bad.yaml:1:8: fleet: '-1' is not a whole number from 0 to 4294967295
 ! etc/bad.yaml:2:6: key: it is not 32 hexadecimal digits, not all of them 0
 ! etc/bad.yaml:4:9: listen: 'localhost:80' is no address in numbers, such as unix:/run/x, 127.0.0.1:8001 or [::1]:8001
@@ -137,7 +137,7 @@ $ ballastd --config etc/bad.yaml --check
 ! etc/bad.yaml:23:30: stop: '1 s' is not a time from 1 ms to 24 h, such as 500ms, 2s or 5min
 ! etc/bad.yaml:23:41: beat: '2' is not a time from 1 ms to 24 h, such as 500ms, 2s or 5min
 ! etc/bad.yaml:24:5: hooks: an app with 'start' needs 'stop'
-! etc/bad.yaml:24:5: hooks: an app with 'start' needs 'running' or 'ready': else nobody could tell
+! etc/bad.yaml:24:5: hooks: an app with 'start' needs 'running' or 'ready', to know whether it runs
 ! etc/bad.yaml:25:5: both: it should have one of run and start
 ! etc/bad.yaml:25:5: both: 'running' is for apps with 'start'; one with 'run' is supervised
 ! etc/bad.yaml:26:5: far: 'busy' is for apps without a station: that one knows

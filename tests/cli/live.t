@@ -30,18 +30,18 @@ $ cat base - >f.yaml <<'END'
 > ballast check f.yaml
 ! ballast: f.yaml:6: policies: 'most_conn' is not one of least_conn, random two least_conn, random two, random, round_robin
 ! ballast: f.yaml:7: haproxy: `policy` says already what distributes the jobs; give one of them
-! ballast: f.yaml:9: policies: field 'policy' is missing: name or name:key=value,...: `pod:d=2`
-! ballast: f.yaml:10: live: there is no field 'minutes'; there are seconds, rounds, timeout, stations, apart, keepers, burn, urgent, faults
+! ballast: f.yaml:10: live: there is no field 'minutes'; there are seconds, rounds, timeout, stations, apart, keepers, burn, hosts, ipv6, urgent, faults
 ! ballast: f.yaml:10: seconds: '0' is not a number from 0.1 to 100000
 ! ballast: f.yaml:10: rounds: '2.5' is not a whole number from 1 to 10000
 ! ballast: f.yaml:10: stations: 'perhaps' is none of auto, yes, no
+! ballast: f.yaml:9: policies: field 'policy' is missing: name or name:key=value,...: `pod:d=2`
 ? 2
 $ cat base - >f.yaml <<'END'
 > policies: [{nginx: least_conn}]
 > END
 > ballast check f.yaml
-! ballast: f.yaml:1: experiment: field 'policies' is missing: the policies to run at every point, on the same arrivals
 ! ballast: f.yaml:5: nginx: other proxies can be measured, not simulated: `live` says how
+! ballast: f.yaml:1: experiment: field 'policies' is missing: the policies to run at every point, on the same arrivals
 ? 2
 $ cat base - >f.yaml <<'END'
 > policies: [random]
@@ -55,9 +55,9 @@ $ cat base - >f.yaml <<'END'
 >     - {fault: reload}
 > END
 > ballast check f.yaml
-! ballast: f.yaml:9: fault: 'explode' is none of reload, kill-worker, restart-dispatcher, kill-station, kill-keeper, fail, hang, slow, refuse, datagram-loss
+! ballast: f.yaml:9: fault: 'explode' is none of reload, kill-worker, restart-dispatcher, kill-station, kill-keeper, fail, hang, slow, refuse, datagram-loss, kill-dispatcher, stop-dispatcher, stop-worker, restart-station, stop-station, abort, deploy, link-down, cut, deaf, mute, delay, mtu, move-address, reload-station, freeze
 ! ballast: f.yaml:10: faults: it ends 5.5 s from the beginning of a block, which has 5 (`seconds`)
-! ballast: f.yaml:11: faults: all stations would be killed at once; add `apart: yes` to `live`
+! ballast: f.yaml:11: faults: it would happen to all stations at once; add `apart: yes` to `live`
 ! ballast: f.yaml:12: faults: there are no keepers; add `keepers: yes` to `live`
 ! ballast: f.yaml:13: faults: field 'at' is missing: when, in seconds from the beginning of a block
 ? 2
@@ -68,6 +68,49 @@ $ cat base - >f.yaml <<'END'
 > ballast check f.yaml
 ! ballast: f.yaml:6: faults: `of: 2`: there are 2 dispatchers, counted from 0
 ? 2
+
+# Hosts, and faults of their network.
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live:
+>   seconds: 5
+>   faults:
+>     - {fault: link-down, at: 1}
+>     - {fault: stop-station, at: 1}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:9: faults: all is on loopback; add `hosts: 2` or more to `live`
+! ballast: f.yaml:10: faults: it would happen to all stations at once; add `apart: yes` to `live`
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live: {hosts: 3, faults: [{fault: cut, at: 1, of: 1, to: 1}]}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:6: faults: `to: 1`: it must be another of the 3 hosts, counted from 0
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live: {hosts: 3, faults: [{fault: deaf, at: 1, of: 3}]}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:6: faults: `of: 3`: there are 3 hosts, counted from 0
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live: {hosts: 3, ipv6: yes, faults: [{fault: mtu, at: 1, of: 1, bytes: 576}]}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:6: faults: IPv6 needs an MTU of 1280 or more
+? 2
+$ cat base - >f.yaml <<'END'
+> policies: [random]
+> live: {ipv6: yes}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:6: ipv6: all is on loopback; add `hosts: 2` or more to `live`
+? 2
+
 $ cat base - >f.yaml <<'END'
 > policies: [tabs]
 > live: {seconds: 1}
@@ -105,12 +148,12 @@ $ cat base - >f.yaml <<'END'
 $ PATH=$(dirname "$(command -v ballast)") ballast live f.yaml --module nowhere.so
 ! ballast: --module nowhere.so: cannot be read
 ? 2
-$ ballast serve --slots 0
+$ ballast test-server --slots 0
 ! ballast: --slots 0: not a whole number from 1 to 1M
 ? 2
-$ ballast serve --servers 3000
+$ ballast test-server --servers 3000
 ! ballast: --servers 3000: at most 2000 servers
 ? 2
-$ ballast serve --port 65535 --servers 2
-! ballast: serve: there are no 2 ports from 65535 on
+$ ballast test-server --port 65535 --servers 2
+! ballast: test-server: there are no 2 ports from 65535 on
 ? 2

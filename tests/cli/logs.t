@@ -70,3 +70,17 @@ $ ballast replay long.csv --servers 1 --policy jsq --high '^/((a+)+)+$'
 ? 2
 $ ballast replay long.csv --servers 1 --policy jsq --high '^/(a|b|c)*$' | grep -c ^jsq
 | 1
+
+# What is asked of a field that the log does not have: each message names an option that there is.
+$ printf 'start,duration_s\n1.5,1\n2.5,1\n' >bare.csv
+$ ballast replay bare.csv --servers 1 --policy jiq:else=hold --group api=^/api
+! ballast: 'bare.csv': no field of the log looks like the path of a request, by which --group tells requests apart; leave that out
+? 2
+$ ballast replay bare.csv --servers 1 --path ^/api
+! ballast: 'bare.csv': no field of the log looks like the path of a request, by which --path chooses requests; leave that out
+? 2
+$ ballast replay bare.csv --servers 1 --high ^/api
+! ballast: 'bare.csv': no field of the log looks like the path of a request; say which one tells the class: --high-field NAME
+? 2
+$ ballast replay bare.csv --servers 1 --policy jsq --high ^1 --high-field start | grep -c ^jsq
+| 1

@@ -1,35 +1,39 @@
 # What lies between dispatchers and servers, in every command.
 
-$ ballast compare --servers 10 --dispatchers 2 --delay 'exp(0.05)' --loss 0.01 --heartbeat 5 --jobs 20k --replications 4 --policy jiq --policy own --policy pod:d=2
+$ ballast compare --servers 10 --dispatchers 2 --delay 'exp(0.05)' --loss 0.01 --heartbeat 5 --jobs 20k --replications 4 --policy jiq --policy least-conn --policy pod:d=2
 | 10 servers at load 0.9, service exp, dispatchers 2, delay exp(0.05), loss 0.01, heartbeat 5; 4
 | replications of 20k jobs each, seed 1
 |
-| policy   mean response                    p50         p99   waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────────
-| own        2.40 ± 0.25  █████▍    1.89 ± 0.13   8.9 ± 1.5  100.0%  0.44    40
-| pod:d=2    3.51 ± 0.32  ███████▉    3.0 ± 0.2  11.7 ± 1.4  100.0%  4.44     0
-| jiq        3.58 ± 0.47  ████████    2.4 ± 0.3      17 ± 3  100.0%  0.74    10
+| policy      mean response                   p50           p99   waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────
+| least-conn    2.40 ± 0.25  ████▊    1.89 ± 0.13   8.9 ± 1.5 !  100.0%  0.44    40
+| pod:d=2       3.51 ± 0.32  ██████▉    3.0 ± 0.2  11.7 ± 1.4 !  100.0%  4.44     0
+| jiq           3.58 ± 0.47  ███████    2.4 ± 0.3      17 ± 3 !  100.0%  0.74    10
 |
 | No policy can beat 1.6687: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
-$ ballast compare --servers 10 --load 0.5 --dispatchers 2 --churn 50,5,lose --sinkhole 0.1 --quarantine --jobs 10k --replications 2 --policy jiq
-| 10 servers at load 0.5, service exp, dispatchers 2, churn 50,5,lose, sinkhole 0.1,
-| quarantine yes; 2 replications of 10k jobs each, seed 1
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 310k would do
+$ ballast compare --servers 10 --load 0.5 --dispatchers 2 --churn 50,5,lose --fail-fast 0.1 --ejection --jobs 10k --replications 2 --policy jiq
+| 10 servers at load 0.5, service exp, dispatchers 2, churn 50,5,lose, fail-fast 0.1,
+| ejection yes; 2 replications of 10k jobs each, seed 1
 |
-| policy  mean response                  p50          p99  waits  msgs  bits  theory
-| ──────────────────────────────────────────────────────────────────────────────────
-| jiq     1.26 ± 0.31 ?  ████████  0.9 ± 0.3  6.00 ± 0.18  21.8%  0.76    10
+| policy  mean response                 p50          p99  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────
+| jiq     1.26 ± 0.31 ?  ███████  0.9 ± 0.3  6.00 ± 0.18  21.8%  0.76    10
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | jiq fails 6.65 % of all jobs: a wrong answer, or none. Its times are of the others.
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
-$ ballast compare --servers 10 --load 0.5 --sinkhole 0.2 --jobs 5k --replications 2 --policy own --format json | jq -c '.settings.network, (.results[0] | .engine, .failed > 0.2)'
-| {"sinkhole":"0.2"}
+$ ballast compare --servers 10 --load 0.5 --fail-fast 0.2 --jobs 5k --replications 2 --policy least-conn --format json | jq -c '.settings.network, (.results[0] | .engine, .failed > 0.2)'
+| {"fail-fast":"0.2"}
 | "network"
 | true
-$ ballast compare --servers 10 --load 0.5 --jobs 5k --replications 2 --policy own --format json | jq -c '.results[0] | has("failed")'
+$ ballast compare --servers 10 --load 0.5 --jobs 5k --replications 2 --policy least-conn --format json | jq -c '.results[0] | has("failed")'
 | false
-$ ballast compare --servers 10 --load 0.5 --churn 50,5 --sinkhole 0.2 --jobs 5k --replications 2 --policy own --format csv | grep -c jobs.failed
+$ ballast compare --servers 10 --load 0.5 --churn 50,5 --fail-fast 0.2 --jobs 5k --replications 2 --policy least-conn --format csv | grep -c jobs.failed
 | 1
 
 # Jobs that wait at the dispatcher for ever, since every report gets lost in the end: that is unstable.
@@ -37,54 +41,55 @@ $ ballast compare --servers 10 --loss 0.1 --jobs 20k --replications 4 --policy j
 | jiq:else=hold       unstable                        0    10
 
 # In an experiment file and its report.
-$ printf 'title: t\nfleet: {servers: 6}\nworkload: {load: 0.5}\nnetwork: {dispatchers: 2, delay: "exp(0.05)"}\npolicies: [jiq, own]\nsweep: {axis: loss, values: [0, 0.1]}\nrun: {jobs: 20k, replications: 4}\n' >net.yaml; ballast run net.yaml --quiet
+$ printf 'title: t\nfleet: {servers: 6}\nworkload: {load: 0.5}\nnetwork: {dispatchers: 2, delay: "exp(0.05)"}\npolicies: [jiq, least-conn]\nsweep: {axis: loss, values: [0, 0.1]}\nrun: {jobs: 20k, replications: 4}\n' >net.yaml; ballast run net.yaml --quiet
 | t
 | servers 6, load 0.5, dispatchers 2, delay exp(0.05), jobs 20000, replications 4, seed 1
 |
-| loss  policy  response.mean   response.p99  messages.per_job        vs jiq
-| ──────────────────────────────────────────────────────────────────────────
-|    0  jiq     1.421 ± 0.053    6.19 ± 0.21     0.761 ± 0.016
-|       own     1.406 ± 0.044    5.79 ± 0.15                 0  -1.1 ± 1.0 %
-|  0.1  jiq     1.517 ± 0.044    6.55 ± 0.16   0.7054 ± 0.0084
-|       own     1.395 ± 0.021  5.720 ± 0.090                 0  -8.0 ± 1.5 %
+| loss  policy      response.mean   response.p99  messages.per_job        vs jiq
+| ──────────────────────────────────────────────────────────────────────────────
+|    0  jiq         1.421 ± 0.053    6.19 ± 0.21     0.761 ± 0.016
+|       least-conn  1.406 ± 0.044    5.79 ± 0.15                 0  -1.1 ± 1.0 %
+|  0.1  jiq         1.517 ± 0.044    6.55 ± 0.16   0.7054 ± 0.0084
+|       least-conn  1.395 ± 0.021  5.720 ± 0.090                 0  -8.0 ± 1.5 %
 |
 | vs jiq: response.mean compared with that of jiq on the same arrivals
 $ ballast report net.db -o net.html && grep -o 'dispatchers: 2' net.html | head -1
 | dispatchers: 2
 
 # In a replay.
-$ for i in $(seq 100 399); do echo "10.0.0.1 - - [15/Nov/2026:10:0$((i / 60)):$((i % 60 + 100))"; done | sed 's/:1\([0-9][0-9]\)$/:\1 +0000] "GET \/ HTTP\/1.1" 200 5 "-" "-" 0.500/' >net.log; ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 2 --dispatchers 2 --delay 0.01 --sinkhole 0.5 --policy jiq --policy jiq:else=hold --format json | jq -c '.settings.network, [.results[] | .failed > 0.3]'
-| {"dispatchers":"2","delay":"det(0.01)","sinkhole":"0.5"}
+$ for i in $(seq 100 399); do echo "10.0.0.1 - - [15/Nov/2026:10:0$((i / 60)):$((i % 60 + 100))"; done | sed 's/:1\([0-9][0-9]\)$/:\1 +0000] "GET \/ HTTP\/1.1" 200 5 "-" "-" 0.500/' >net.log; ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 2 --dispatchers 2 --delay 0.01 --fail-fast 0.5 --policy jiq --policy jiq:else=hold --format json | jq -c '.settings.network, [.results[] | .failed > 0.3]'
+| {"dispatchers":"2","delay":"det(0.01)","fail-fast":"0.5"}
 | [true,true]
 $ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 4 --dispatchers 2 --fail 1@10s --policy jiq
 ! ballast: --policy: policy 'jiq' and these settings of the network know no servers that fail at a time; servers come and go with a churn
 ? 2
-$ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --speedup 10 --dispatchers 2 --delay 0.01 --sinkhole 0.3 --policy jiq --target p90=1s | tail -n 1
+$ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --speedup 10 --dispatchers 2 --delay 0.01 --fail-fast 0.3 --policy jiq --target p90=1s | tail -n 1
 | jiq fails 58.9 % of all jobs on these 5 servers: a wrong answer, or none. The target is met by the others.
-$ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --speedup 10 --dispatchers 2 --delay 0.01 --sinkhole 0.3 --policy jiq --target p90=1s --format json | jq -c '.target.policies[0] | .outcome, .failed > 0.3'
+$ ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --speedup 10 --dispatchers 2 --delay 0.01 --fail-fast 0.3 --policy jiq --target p90=1s --format json | jq -c '.target.policies[0] | .outcome, .failed > 0.3'
 | "found"
 | true
 
 # Where stability ends, and prices; a price has a delay of its own.
-$ ballast frontier jiq:else=hold --servers 10 --dispatchers 2 --delay 0.1 --width 0.1 --quiet --format json | jq -c '.unstable, .doubts'
+$ ballast stability jiq:else=hold --servers 10 --dispatchers 2 --delay 0.1 --width 0.1 --quiet --format json | jq -c '.unstable, .doubts'
 | 0.85
 | []
-$ ballast price --servers 10 --dispatchers 2 --message-delay 0.1 --jobs 10k --replications 2 --policy jiq | head -2
+$ ballast cheapest --servers 10 --dispatchers 2 --message-delay 0.1 --jobs 10k --replications 2 --policy jiq | head -2
 | 10 servers at load 0.9, service exp, dispatchers 2, delay det(0.1); 2 replications of 10k jobs
 | each, seed 1
-$ ballast price --help | grep -c -e '^  --delay '
+$ ballast cheapest --help | grep -c -e '^  --delay '
 | 1
 
 # In slotted time there are several dispatchers, and nothing else of it.
-$ ballast compare --slotted --servers 10 --dispatchers 3 --time 10k --replications 4 --policy jiq --policy own
+$ ballast compare --slotted --servers 10 --dispatchers 3 --time 10k --replications 4 --policy jiq --policy least-conn
 | 10 servers at load 0.9, slotted, batches poisson, whole, dispatchers 3; 4 replications of 90k
 | jobs each, seed 1
 |
-| policy  mean response            p50         p99  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────
-| jiq     3.897 ± 0.099  ██████      3          14  80.5%  0.20    10
-| own       5.25 ± 0.10  ████████    5  13.2 ± 0.8  91.4%     0    40
+| policy      mean response           p50         p99  waits  msgs  bits  theory
+| ──────────────────────────────────────────────────────────────────────────────
+| jiq         3.897 ± 0.099  █████▎     3          14  80.5%  0.20    10
+| least-conn    5.25 ± 0.10  ███████    5  13.2 ± 0.8  91.4%     0    40
 |
+| Times are in slots.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 $ ballast compare --slotted --servers 10 --delay 0.1 --policy jiq
 ! ballast: delays, losses, heartbeats and servers that fail need continuous time; in slotted time there can be several dispatchers
@@ -127,8 +132,8 @@ $ ballast compare --heartbeat -1
 $ ballast compare --churn 10
 ! ballast: --churn 10: '10' is neither none nor the mean times for which servers work and are down, such as 1000,10 or, if their jobs are lost, 1000,10,lose
 ? 2
-$ ballast compare --sinkhole 1.5
-! ballast: --sinkhole 1.5: '1.5' is neither none nor the share of servers that fail fast, such as 0.1, or with the time that they take, 0.1,0.05
+$ ballast compare --fail-fast 1.5
+! ballast: --fail-fast 1.5: '1.5' is neither none nor the share of servers that fail fast, such as 0.1, or with the time that they take, 0.1,0.05
 ? 2
 
 # So many that no run would end.

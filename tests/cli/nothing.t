@@ -10,6 +10,7 @@ $ ballast compare --servers 3 --time 0.001 --policy random --policy tabs
 | tabs:mu=0.1,nu=0.1    no job done           140                  6  → 1.00
 |
 | No policy can beat 3.7235: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
 | watts: mean power of a server, busy, idle, in set-up or off.
@@ -41,6 +42,7 @@ $ ballast compare --servers 3 --time 0.001 --high 0.3 --policy pod-sep
 | pod-sep:d=2  no job done             → 1.21                 → 3.22
 |
 | No policy can beat 3.7235: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. Percentiles: of the class. msgs: per job, a probe is two.
 | theory: → limit of many servers.
 | !: pod-sep:d=2: fewer than 100 jobs were measured in a replication
@@ -52,6 +54,7 @@ $ ballast compare --slotted --servers 2 --load 0.01 --time 1 --policy jsq
 | ────────────────────────────────────────────────────────────
 | jsq       no job done                              0
 |
+| Times are in slots.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | !: jsq: fewer than 100 jobs were measured in a replication
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
@@ -67,7 +70,7 @@ $ ballast compare --servers 1000x2 --service 'exp(4)' --time 19 --load 2 --polic
 | "undecided"
 
 # A wish is neither met nor missed by them.
-$ ballast share --gain 2 --loss 2 --jobs 5
+$ ballast priority-share --gain 2 --loss 2 --jobs 5
 | At load 0.9 up to 59.21 % of jobs can be high: pod-ssp:d1=2,d2=2 then has gain >= 2 and loss <= 2.
 |
 |                         wanted  theory  1000 servers
@@ -81,10 +84,10 @@ $ ballast share --gain 2 --loss 2 --jobs 5
 | ±: 95 % confidence over 10 replications, jobs 5, seed 1. theory: limit of many servers.
 | Not confirmed: a class of jobs was not measured. Use longer runs (--jobs).
 ? 1
-$ ballast share --gain 2 --jobs 5 --format json | jq -c '.simulation.confirmed, .simulation.gain'
+$ ballast priority-share --gain 2 --jobs 5 --format json | jq -c '.simulation.confirmed, .simulation.gain'
 | false
 | {"mean":null,"ci":null}
-$ ballast price --delay 0.5 --messages 4 --memory 9 --servers 10 --time 1e-6
+$ ballast cheapest --delay 0.5 --messages 4 --memory 9 --servers 10 --time 1e-6
 | wanted: a mean waiting time of at most 0.5, with at most 4 messages per job and 9 bits of memory
 | 10 servers at load 0.9, service exp; 10 replications of 9e-06 jobs each, seed 1
 |
@@ -102,9 +105,9 @@ $ ballast price --delay 0.5 --messages 4 --memory 9 --servers 10 --time 1e-6
 |    measured in a replication
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 ? 1
-$ ballast price --delay 0.5 --messages 4 --memory 9 --servers 100 --jobs 5 --format csv | sed 's|.*,\(.*,.*\)|\1|'
+$ ballast cheapest --delay 0.5 --messages 4 --memory 9 --servers 100 --jobs 5 --format csv | sed 's|.*,\(.*,.*\)|\1|'
 | doubts,settings
-| settling theory few,"servers=100; load=0.9; run.jobs=5"
+| settling theory few bound,"servers=100; load=0.9; run.jobs=5"
 | settling few,"servers=100; load=0.9; run.jobs=5"
 | settling few,"servers=100; load=0.9; run.jobs=5"
 | settling few,"servers=100; load=0.9; run.jobs=5"

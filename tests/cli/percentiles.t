@@ -3,14 +3,17 @@
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy jsq --policy random --percentiles 50,95,99.9
 | 4 servers at load 0.9, service exp; 3 replications of 20k jobs each, seed 1
 |
-| policy  mean response        p50        p95    p99.9  waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────────────
-| jsq       3.30 ± 0.50  2.4 ± 0.4  9.3 ± 1.5  21 ± 10  75.9%  8.00     0  → 1.00 (+230.4%)
-| random     10.0 ± 3.2      7 ± 3     29 ± 7   50 ± 7  90.3%     0     0  = 10.0 (+0.5%)
+| policy  mean response        p50          p95      p99.9  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────────
+| jsq       3.30 ± 0.50  2.4 ± 0.4  9.3 ± 1.5 !  21 ± 10 !  75.9%  8.00     0  → 1.00 (+230.4%)
+| random     10.0 ± 3.2      7 ± 3     29 ± 7 !   50 ± 7 !  90.3%     0     0  = 10.0 (+0.5%)
 |
 | No policy can beat 2.9694: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 3.1M would do
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy jsq --percentiles 95 --format csv >both.csv
 $ head -n 1 both.csv | tr ',' '\n' | grep 'p95'
 | response.p95
@@ -20,14 +23,14 @@ $ head -n 1 both.csv | tr ',' '\n' | grep 'p95'
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy jsq --percentiles p97.5 --percentiles 999 --format json |
 >     jq -c '.results[0] | .response | .p975 > .p90 and .p975 < .p99 and .p975_ci > 0, keys'
 | true
-| ["ci","mean","p50","p50_ci","p90","p90_ci","p975","p975_ci","p99","p999","p999_ci","p99_ci"]
+| ["ci","mean","p50","p50_ci","p90","p90_ci","p975","p975_ci","p99","p999","p999_ci","p99_ci","rare"]
 # One run has no interval.
 $ ballast compare --servers 4 --jobs 20k --replications 1 --policy jsq --percentiles 95 | sed -n '/^jsq/p'
-| jsq           3.087 ?  ████████  8.671  74.2%  8.00     0  → 1.00 (+208.7%)
+| jsq           3.087 ?  ███████  8.671 !  74.2%  8.00     0  → 1.00 (+208.7%)
 # Of classes, those of each.
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy pod-sep --high 30% --percentiles 95 | sed -n '/^policy/p;/^pod/p'
-| policy            all jobs      high jobs  theory          p95       low jobs  theory     p95  msgs
-| pod-sep:d=2  4.120 ± 0.498  1.242 ± 0.048  → 1.21  3.67 ± 0.14  5.371 ± 0.668  → 3.22  15 ± 3  4.00
+| policy            all jobs      high jobs  theory            p95       low jobs  theory       p95  msgs
+| pod-sep:d=2  4.120 ± 0.498  1.242 ± 0.048  → 1.21  3.67 ± 0.14 !  5.371 ± 0.668  → 3.22  15 ± 3 !  4.00
 $ ballast compare --servers 4 --jobs 20k --replications 3 --policy pod-sep --high 30% --percentiles 95 --format csv |
 >     head -n 1 | tr ',' '\n' | grep 'p95$'
 | response.p95
@@ -120,10 +123,10 @@ $ for bad in p0 p100 p101 p9. p95x; do
 $ same() { ballast compare --servers 4 --jobs 2k --replications 2 --policy random "$1" "$2" >one 2>warned &&
 >     ballast compare --servers 4 --jobs 2k --replications 2 --policy random "$1" "$3" 2>warned | cmp - one; }
 > same --load 90% 0.9; same --precision 50% 0.5; same --high 30% 0.3; same --warmup 20% 0.2; same --loss 1% 0.01
-> same --dispatchers 60%,40% 0.6,0.4; same --sinkhole 25% 0.25; same --start busy=50% busy=0.5
+> same --dispatchers 60%,40% 0.6,0.4; same --fail-fast 25% 0.25; same --start busy=50% busy=0.5
 > same --steal 'fraction(50%)' 'fraction(0.5)'; same --curve 'sine(50%,10)' 'sine(0.5,10)'
-$ ballast frontier random --servers 2 --from 50% --to 99% --width 20% --format json >one
-$ ballast frontier random --servers 2 --from 0.5 --to 0.99 --width 0.2 --format json | jq -c 'del(.seconds)' >two
+$ ballast stability random --servers 2 --from 50% --to 99% --width 20% --format json >one
+$ ballast stability random --servers 2 --from 0.5 --to 0.99 --width 0.2 --format json | jq -c 'del(.seconds)' >two
 $ jq -c 'del(.seconds)' one | cmp - two
 
 # Tables as Markdown, wherever there are tables.
@@ -132,7 +135,7 @@ $ ballast run p.yaml --format markdown | sed -n '/^|/p'
 | |---|--:|--:|--:|
 | | random | 5.90 ± 0.25 | 5.85 ± 0.29 |  |
 | | jsq | 3.448 ± 0.065 | 1.915 ± 0.078 | -41.6 ± 2.0 % |
-$ ballast share --load 0.95 --d1 2 --gain 2.5 --loss 2 --theory-only --format markdown | sed -n '/^|/p'
+$ ballast priority-share --load 0.95 --d1 2 --gain 2.5 --loss 2 --theory-only --format markdown | sed -n '/^|/p'
 | |  | wanted | theory |
 | |---|---|--:|
 | | gain: pod over high | \>= 2.5 | 2.5001 |
@@ -140,13 +143,13 @@ $ ballast share --load 0.95 --d1 2 --gain 2.5 --loss 2 --theory-only --format ma
 | | mean response, high |  | 1.3532 |
 | | mean response, low |  | 6.3714 |
 | | mean response, pod:d=2 |  | 3.3830 |
-$ ballast frontier random --servers 2 --width 20% --format markdown | sed -n '/^|--\|^| load/p'
+$ ballast stability random --servers 2 --width 20% --format markdown | sed -n '/^|--\|^| load/p'
 | | load | verdict | drift | looks | run | growth |
 | |--:|---|--:|--:|--:|--:|
-$ ballast price --servers 10 --jobs 2k --policy jsq --format markdown | sed -n '/^|/p'
+$ ballast cheapest --servers 10 --jobs 2k --policy jsq --format markdown | sed -n '/^|/p'
 | | policy | waiting | theory | msgs | (one) | bits | msgs ~ | bits ~ | vanishes |
 | |---|--:|---|--:|--:|--:|---|---|---|
-| | jsq | 1.26 ± 0.35 | → 0.000 | 20.0 | 10.0 | 0 | \> N | 0 | yes |
+| | jsq | 1.26 ± 0.35 ! | → 0.000 | 20.0 | 10.0 | 0 | \> N | 0 | yes |
 $ ballast tune tabs --servers 4 --jobs 2k --setup 10 --points 3 --format markdown | sed -n '/^|--/p'
 | |--:|--:|--:|--:|--:|---|--:|--:|
 $ ballast fluid pod:d=2 --until 1 --format markdown | sed -n '/^|--/p'
@@ -155,12 +158,13 @@ $ ballast fluid pod:d=2 --until 1 --format markdown | sed -n '/^|--/p'
 # Jobs that give up, servers that fail.
 $ ballast compare --servers 4 --load 1.2 --jobs 20k --replications 4 --patience 'exp(2)' --policy random --policy central \
 >     --policy jsq | sed -n '/^policy/,$p'
-| policy   mean response                      p50          p99  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────────────────────────
-| jsq      1.451 ± 0.037  ███████     1.15 ± 0.03  5.50 ± 0.18  55.8%  8.00     0
-| central  1.477 ± 0.033  ███████▏    1.23 ± 0.02    5.3 ± 0.3  72.2%     0     0  = 1.47 (+0.3%)
-| random   1.648 ± 0.027  ████████  1.333 ± 0.005  5.97 ± 0.17  62.2%     0     0  = 1.65 (-0.3%)
+| policy   mean response                     p50          p99  waits  msgs  bits  theory
+| ──────────────────────────────────────────────────────────────────────────────────────────────
+| jsq      1.451 ± 0.037  ██████▏    1.15 ± 0.03  5.50 ± 0.18  67.5%  8.00     0
+| central  1.477 ± 0.033  ██████▎    1.23 ± 0.02    5.3 ± 0.3  78.9%     0     0  = 1.47 (+0.3%)
+| random   1.648 ± 0.027  ███████  1.333 ± 0.005  5.97 ± 0.17  75.9%     0     0  = 1.65 (-0.3%)
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
 | random: 36.34 ± 0.41 % of jobs give up (theory: 36.62 %); times are of the others.
@@ -172,12 +176,13 @@ $ ballast compare --servers 4 --load 0.95 --jobs 20k --replications 4 --failures
 | ──────────────────────────────────────────────────────────────────
 | random       unstable                        0     0  load < 0.909
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
 | unstable: the queue grows without bound, so there is no mean. load < x: what theory allows.
 $ ballast compare --servers 4 --load 0.5 --jobs 20k --replications 4 --failures mtbf=50,mttr=5,jobs=lost --policy jiq |
 >     sed -n '/^jiq/p'
-| jiq     1.357 ± 0.093  ████████  0.87 ± 0.04  7.2 ± 0.9  21.3%  0.80     4
+| jiq     1.357 ± 0.093  ███████  0.87 ± 0.04  7.2 ± 0.9  21.3%  0.80     4
 | jiq loses 0 % of all jobs at full buffers and refuses 0.00933 % with no server on.
 | jiq fails 1.99 % of all jobs: a wrong answer, or none. Its times are of the others.
 $ ballast compare --patience 'exp(2)' --policy least-work

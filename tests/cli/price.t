@@ -1,5 +1,5 @@
-# ballast price: what policies cost, and the cheapest for a wanted delay.
-$ ballast price --servers 100 --jobs 20k --replications 3 --policy random --policy round-robin --policy jsq --policy pod \
+# ballast cheapest: what policies cost, and the cheapest for a wanted delay.
+$ ballast cheapest --servers 100 --jobs 20k --replications 3 --policy random --policy round-robin --policy jsq --policy pod \
 >     --policy pod-memory --policy least-work --policy jiq --policy pi --policy rcpb
 | 100 servers at load 0.9, service exp; 3 replications of 20k jobs each, seed 1
 |
@@ -9,7 +9,7 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 | round-robin         3.78 ± 0.67 !  = 4.227  0.000  0.000     7  0       log N    no
 | jsq                 0.075 ± 0.041  → 0.000    200    100     0  > N     0        yes
 | pod:d=2               1.73 ± 0.27  → 1.614   4.00   2.00     0  N       0        cannot
-| pod-memory:d=1,b=1    2.30 ± 0.17            4.00   2.00     7  N       log N    cannot
+| pod-memory:d=1,b=1  2.30 ± 0.17 !            4.00   2.00     7  N       log N    cannot
 | least-work*         0.025 ± 0.029  = 0.022    200    100     0  > N     0        yes
 | jiq                 0.087 ± 0.053  → 0.000  0.930  0.930   100  N       > log N  yes
 | pi                  0.123 ± 0.074           0.940  0.940   107  N       > log N  may
@@ -26,13 +26,13 @@ $ ballast price --servers 100 --jobs 20k --replications 3 --policy random --poli
 |   may: the theorem leaves it open, because of more messages or more memory
 | *: must know how long every job will take: a lab does, a proxy does not.
 | rcpb: with c growing with N and mup at least 1, or with mu growing with N, the waiting time does vanish.
-| !: random, round-robin: still settling while it was measured, so that the mean is off by more
-|    than chance; --jobs 920k, 46 times as long, would do
-$ ballast price --servers 100 --load 0.8 --jobs 20k --replications 3 --policy jiq --policy rcpb:c=3,mup=0.5 --format csv
+| !: random, round-robin, pod-memory:d=1,b=1: still settling while it was measured, or perhaps so:
+|    the mean may be off by more than chance; --jobs 920k, 46 times as long, would do
+$ ballast cheapest --servers 100 --load 0.8 --jobs 20k --replications 3 --policy jiq --policy rcpb:c=3,mup=0.5 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,messages.growth,memory.growth,vanishes,doubts,settings
-| "jiq",stable,0.008251989858532644,0.004758494692359943,0,0.9923111465374915,0.9923111465374915,100,N,> log N,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
-| "rcpb:c=3,mup=0.5",stable,0.8540123033513884,0.2124153248281795,0.744186046511628,0.49615434618839155,0.49615434618839155,21,N,log N,cannot,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
-$ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
+| "jiq",stable,0.008251989858532644,0.004758494692359762,0,0.9923111465374915,0.9923111465374915,100,N,> log N,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
+| "rcpb:c=3,mup=0.5",stable,0.8540123033513884,0.21241532482817144,0.744186046511628,0.49615434618839155,0.49615434618839155,21,N,log N,cannot,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
+$ ballast cheapest --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
 | {
 |   "version": "0.1.0",
 |   "spec": {
@@ -55,7 +55,7 @@ $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --fo
 |       "verdict": "stable",
 |       "doubts": ["settling"],
 |       "time": 22.22222222222222,
-|       "waiting": {"mean": 0.8048165450389092, "ci": 0.0632723227620397, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
+|       "waiting": {"mean": 0.8048165450389092, "ci": 0.0632723227620373, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
 |       "messages": {"probes_per_job": 3, "reports_per_job": 0, "per_job": 6, "once_per_job": 3, "growth": "N"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
@@ -65,7 +65,7 @@ $ ballast price --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --fo
 | }
 
 # Theorem 5 does not speak of this.
-$ ballast price --servers 10x1,10x2 --jobs 20k --replications 3 --policy random --policy jsq
+$ ballast cheapest --servers 10x1,10x2 --jobs 20k --replications 3 --policy random --policy jsq
 | 10x1,10x2 servers at load 0.9, service exp; 3 replications of 20k jobs each, seed 1
 |
 | policy      waiting  theory   msgs  (one)  bits  msgs ~  bits ~  vanishes
@@ -81,7 +81,7 @@ $ ballast price --servers 10x1,10x2 --jobs 20k --replications 3 --policy random 
 |           and one class, and loads below 1
 
 # Wishes.
-$ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20 --jobs 20k --replications 4
+$ ballast cheapest --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20 --jobs 20k --replications 4
 | wanted: a mean waiting time of at most 0.5, with at most 4 messages per job and 20 bits of memory
 | 100 servers at load 0.8, service exp; 4 replications of 20k jobs each, seed 1
 |
@@ -95,9 +95,9 @@ $ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20 --
 | random              3.85 ± 0.35 !  = 4.000  0.000     0  no, waits longer
 |
 | yes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one and no more of the other.
-| !: random: still settling while it was measured, so that the mean is off by more than chance;
-|    --jobs 200k, 9.6 times as long, would do
-$ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 --jobs 20k --replications 4
+| !: random: still settling while it was measured, or perhaps so: the mean may be off by more than
+|    chance; --jobs 200k, 9.6 times as long, would do
+$ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 --jobs 20k --replications 4
 | wanted: a mean waiting time of at most 0.05, with at most 1 message per job and 20 bits of memory
 | 100 servers at load 0.8, service exp; 4 replications of 20k jobs each, seed 1
 |
@@ -110,10 +110,10 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 -
 | no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.469 ± 0.062
 | With more messages it can be done, by theory: rcpb:c=2,mup=3.51 waits 0.04991, for 3.51 messages a job and 14 bits.
 | With more memory it can be done, by theory: rcpb:c=16,mup=1 waits 0.04938, for 1 message a job and 112 bits.
-| !: random: still settling while it was measured, so that the mean is off by more than chance;
-|    --jobs 200k, 9.6 times as long, would do
+| !: random: still settling while it was measured, or perhaps so: the mean may be off by more than
+|    chance; --jobs 200k, 9.6 times as long, would do
 ? 1
-$ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --jobs 20k --replications 4 --format json
+$ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --jobs 20k --replications 4 --format json
 | {
 |   "version": "0.1.0",
 |   "spec": {
@@ -138,7 +138,7 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 |       "verdict": "stable",
 |       "doubts": ["settling"],
 |       "time": 250,
-|       "waiting": {"mean": 3.850037605757203, "ci": 0.34778084660149916, "theory": 4.000000000000001, "limit": 4.000000000000001},
+|       "waiting": {"mean": 3.850037605757203, "ci": 0.3477808466015034, "theory": 4.000000000000001, "limit": 4.000000000000001},
 |       "messages": {"probes_per_job": 0, "reports_per_job": 0, "per_job": 0, "once_per_job": 0, "growth": "0"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
@@ -152,53 +152,53 @@ $ ballast price --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --
 |   "more_memory": null
 | }
 ? 1
-$ ballast price --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
+$ ballast cheapest --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
 | policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest,doubts,settings
-| "rcpb:c=2,mup=1.12",stable,0.41567492065273637,0.07238657118726209,0.3107520198881294,1.0709730862816405,1.0709730862816405,14,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "rcpb:c=1,mup=2",stable,0.4343874657071009,0.054791094265732254,0.36363636363636365,1.9159773388801422,1.9159773388801422,7,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "round-robin",stable,1.732623198115864,0.18649210517026954,1.7156604216831959,0,0,7,missed,no,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "random",stable,3.850037605757203,0.34778084660149916,4.000000000000001,0,0,0,missed,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "pod:d=1",stable,3.850037605757203,0.34778084660149916,4.000000000000001,2,1,0,undecided,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "rcpb:c=2,mup=1.12",stable,0.41567492065273637,0.07238657118726298,0.3107520198881294,1.0709730862816405,1.0709730862816405,14,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "rcpb:c=1,mup=2",stable,0.4343874657071009,0.05479109426573291,0.36363636363636365,1.9159773388801422,1.9159773388801422,7,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "round-robin",stable,1.732623198115864,0.18649210517027182,1.7156604216831959,0,0,7,missed,no,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "random",stable,3.850037605757203,0.3477808466015034,4.000000000000001,0,0,0,missed,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "pod:d=1",stable,3.850037605757203,0.3477808466015034,4.000000000000001,2,1,0,undecided,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
 
 # What cannot be.
-$ ballast price --messages 2
+$ ballast cheapest --messages 2
 ! ballast: --messages: a budget for what? add --delay W, the mean waiting time that is wanted
 ? 2
-$ ballast price --memory 2
+$ ballast cheapest --memory 2
 ! ballast: --memory: a budget for what? add --delay W, the mean waiting time that is wanted
 ? 2
-$ ballast price --delay 0
+$ ballast cheapest --delay 0
 ! ballast: --delay 0: not a mean waiting time above 0, such as 0.1
 ? 2
-$ ballast price --delay 1 --messages -1
+$ ballast cheapest --delay 1 --messages -1
 ! ballast: --messages -1: not a number of messages per job from 0, such as 1.5
 ? 2
-$ ballast price --delay 1 --policy jiq
+$ ballast cheapest --delay 1 --policy jiq
 ! ballast: --policy: with --delay all policies are looked at; leave it out
 ? 2
-$ ballast price --delay 1 --load 1.2
+$ ballast cheapest --delay 1 --load 1.2
 ! ballast: theory knows the cheapest policy for equal servers, exponential sizes, one class of jobs of one task and a load below 1; compare the policies on this model instead
 ? 2
-$ ballast price --delay 1 --service det
+$ ballast cheapest --delay 1 --service det
 ! ballast: theory knows the cheapest policy for equal servers, exponential sizes, one class of jobs of one task and a load below 1; compare the policies on this model instead
 ? 2
-$ ballast price --slotted
+$ ballast cheapest --slotted
 ! ballast: --slotted: prices are those of continuous time
 ? 2
-$ ballast price --slots 4
+$ ballast cheapest --slots 4
 ! ballast: --slots: prices are those of servers that work on one job at a time and do not steal
 ? 2
-$ ballast price --steal half
+$ ballast cheapest --steal half
 ! ballast: --steal: prices are those of servers that work on one job at a time and do not steal
 ? 2
-$ ballast price --policy rcpb:c=100
+$ ballast cheapest --policy rcpb:c=100
 ! ballast: --policy: policy 'rcpb': c=100 names cannot be had of 100 servers; c must be below their number
 ? 2
-$ ballast price somewhere
-! ballast: price: unexpected argument 'somewhere'; usage: ballast price [options]
+$ ballast cheapest somewhere
+! ballast: cheapest: unexpected argument 'somewhere'; usage: ballast cheapest [options]
 ? 2
 
 # Where a precision is wanted there may be more replications than the head says, and it says so.
-$ ballast price --servers 5 --load 0.5 --policy random --jobs 2k --precision 5% | head -2
+$ ballast cheapest --servers 5 --load 0.5 --policy random --jobs 2k --precision 5% | head -2
 | 5 servers at load 0.5, service exp; at least 10 replications of 2000 jobs each, precision 0.05,
 | seed 1

@@ -33,16 +33,17 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 | fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
 |          no --servers given: as many as the log names
 |
-| policy            mean, ms         p50        p99   other logs  waits   msgs    Wh  watts
-| ─────────────────────────────────────────────────────────────────────────────────────────
-| jsq          138.92 ± 0.36  95.4 ± 1.0   600 ± 13   540 to 770  64.8%   6.00  19.8    189
-| round-robin            208         137        903  830 to 1211  73.3%      0  19.9    189
-| jiq            167.6 ± 5.5     102 ± 1  908 ± 138  757 to 1274  61.9%  0.381  19.9    189
+| policy            mean, ms         p50        p99  other logs  waits   msgs    Wh  watts
+| ────────────────────────────────────────────────────────────────────────────────────────
+| jsq          138.92 ± 0.36  95.4 ± 1.0   600 ± 13           ?  64.8%   6.00  19.8    189
+| round-robin            208         137        903           ?  73.3%      0  19.9    189
+| jiq            167.6 ± 5.5     102 ± 1  908 ± 138           ?  61.9%  0.381  19.9    189
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
-| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap).
+| other logs: where the p99 would lie in 95 % of other logs like this one;
+|   ?: it cannot be told, by too few jobs or queues that remember for too long.
 | In the busiest 1 s more work arrives than the fleet can do: queues grow under every policy.
 |
 | Servers needed for p99 ≤ 400 ms
@@ -50,7 +51,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 | policy          servers   load  p99, ms  one fewer    Wh  watts
 | ───────────────────────────────────────────────────────────────
 | jsq                   4  0.615  327 ± 3        600  24.7    177
-| jiq          5 (4 to 5)  0.492  290 ± 3        404  29.6    170
+| jiq                   5  0.492  290 ± 3        404  29.6    170
 | round-robin  6 (5 to 7)  0.410      320        411  34.5    165
 |
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
@@ -59,7 +60,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy js
 
 # Both are there for programs, and what every number rests on.
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 1 --format json | jq -c '.times, .results[0].service_times, .spec.servers'
-| {"kind":"recovered","doubtful":false,"logged":{"mean":0.20660545833333271,"p99":0.9400548354166638},"used":{"mean":0.05154862500549933,"p99":0.2582568229166659},"waiting_share":0.7504972742935381,"waiting_share_ci":null,"server_field":"$upstream_addr","servers":3,"servers_seen":3,"slots":1,"slots_given":false,"slots_low":1,"slots_high":1,"overtaking":0,"dependence":1.021947488767301,"logged_load":3.285422845223982,"load":0.8197219549816631,"unserved":0,"abandoned":0}
+| {"kind":"recovered","doubtful":false,"logged":{"mean":0.20660545833333271,"p99":0.9400548354166638},"used":{"mean":0.05154862500549933,"p99":0.2582568229166659},"waiting_share":0.7504972742935381,"waiting_share_ci":null,"server_field":"$upstream_addr","servers":3,"servers_seen":3,"slots":1,"slots_given":false,"slots_told":false,"slots_low":1,"slots_high":1,"overtaking":0,"dependence":1.03054380987685,"logged_load":3.285422845223982,"load":0.8197219549816631,"unserved":0,"abandoned":0}
 | "recovered"
 | "3"
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 1 --format csv | tr ',' '\n' | grep -c recovered
@@ -69,7 +70,7 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 1 --slots 2 | sed -n '/^servers/,/^span/p'
 | servers  3 ($upstream_addr)
 |          each serves 2 requests at a time, in order, as --slots says, but the log speaks for 1:
-|          with so many, requests that find no free slot would take 1.34 times as long as others
+|          with so many, requests that find no free slot would take 1.32 times as long as others
 | waiting  56.6 % of the logged time, at the servers; service times are recovered
 |          logged: mean 206.6 ms, p99 940.1 ms; recovered: mean 89.65 ms, p99 339.5 ms
 |          by the logged times these servers would have had load 1.64, by the recovered ones 0.713
@@ -84,12 +85,13 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 | span     2026-03-02 00:00:00 to 2026-03-02 00:02:05 UTC
 | policy  mean, s  p50  p99  other logs  waits  msgs    Wh  watts  service times
 | ────────────────────────────────────────────────────────────────────────────────
-| jsq       138 !  125  287  282 to 291  99.9%  6.00  69.5    199  include waiting
+| jsq       138 !  125  287           ?  99.9%  6.00  69.5    199  include waiting
 |
 | Response times in s, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | One replay of each policy: what its random choices change is not measured (--replications).
-| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap).
+| other logs: where the p99 would lie in 95 % of other logs like this one;
+|   ?: it cannot be told, by too few jobs or queues that remember for too long.
 | Mind: service times include waiting, and so every number here rests on that; see 'waiting' above.
 | The fleet is too small: 3.29 times the work that it can do arrives. Queues grow until the log ends.
 | !: jsq: queues grew until the jobs ended, so that times depend on how long they came
@@ -116,21 +118,24 @@ $ ballast replay nameless.log --log-format '$msec $request_time "$request" $stat
 |          others, 1.36 on average where all found 9.79; these waited too, so that the estimate is
 |          rather too long
 |          logged: mean 206.6 ms, p99 940.1 ms; estimated: mean 63.73 ms, p99 279.4 ms
-|          log who served a request ($upstream_addr in nginx) to have it recovered
+|          log who served a request ($upstream_addr in nginx), or name the field that says it
+|          (--server-field), to have it recovered
 | span     2026-03-02 00:00:00 to 2026-03-02 00:02:05 UTC
 | sizes    p50 44.96 ms, p99 279.2 ms, squared coefficient of variation 1.08
 | arrivals 47.71 a second, 64 in the busiest 1 s
 | fleet    3 servers: load 1.01, in the busiest 1 s (from 00:01:32) 2.23
+|          a server works on 1 request at a time: assumed; --slots says it
 |
-| policy       mean, s   p50   p99    other logs  waits  msgs    Wh  watts  service times
-| ───────────────────────────────────────────────────────────────────────────────────────
-| jsq           1.41 !  1.08  4.13  1.29 to 1.55  97.5%  6.00  21.5    199  estimated
-| round-robin   6.05 !  1.86  33.8  5.89 to 6.20  88.3%     0  25.3    187  estimated
+| policy       mean, s   p50   p99  other logs  waits  msgs    Wh  watts  service times
+| ─────────────────────────────────────────────────────────────────────────────────────
+| jsq           1.41 !  1.08  4.13           ?  97.5%  6.00  21.5    199  estimated
+| round-robin   6.05 !  1.86  33.8           ?  88.3%     0  25.3    187  estimated
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | One replay of each policy: what its random choices change is not measured (--replications).
-| other logs: where the mean would lie in 95 % of other logs like this one (block bootstrap).
+| other logs: where the mean would lie in 95 % of other logs like this one;
+|   ?: it cannot be told, by too few jobs or queues that remember for too long.
 | Mind: service times are estimated, and so every number here rests on that; see 'waiting' above.
 | The fleet is too small: 1.01 times the work that it can do arrives. Queues grow until the log ends.
 | If this is the fleet that wrote the log, that cannot be: its times include waiting.
@@ -168,8 +173,8 @@ $ ballast replay fleet.log --log-format "$(cat format)" --path '^/pay' --policy 
 | span     2026-03-02 00:00:00 to 2026-03-02 00:02:05 UTC
 
 # More classes than two, by patterns; any percentile; money.
-$ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy round-robin --class pay=^/pay --class 'even=[02468]$' --target p95=300ms \
->     --price 0.25 | sed -n '/^classes/,$p'
+$ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy round-robin --group pay=^/pay --group 'even=[02468]$' --target p95=300ms \
+>     --cost-per-hour 0.25 | sed -n '/^classes/,$p'
 | classes  pay: 10 % of jobs
 |          even: 40 % of jobs
 | fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
@@ -177,14 +182,15 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 |
 | policy            mean, ms         p50      p95       p99  other logs  waits  msgs    Wh  watts    cost
 | ───────────────────────────────────────────────────────────────────────────────────────────────────────
-| jsq          138.92 ± 0.36  95.4 ± 1.0  419 ± 9  600 ± 13  370 to 499  64.8%  6.00  19.8    189  0.0262
-| round-robin            208         137      614       903  526 to 900  73.3%     0  19.9    189  0.0264
+| jsq          138.92 ± 0.36  95.4 ± 1.0  419 ± 9  600 ± 13           ?  64.8%  6.00  19.8    189  0.0262
+| round-robin            208         137      614       903           ?  73.3%     0  19.9    189  0.0264
 |
 | Response times in ms, best p95 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | cost: servers that are on, 0.25 an hour each.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
-| other logs: where the p95 would lie in 95 % of other logs like this one (block bootstrap).
+| other logs: where the p95 would lie in 95 % of other logs like this one;
+|   ?: it cannot be told, by too few jobs or queues that remember for too long.
 | In the busiest 1 s more work arrives than the fleet can do: queues grow under every policy.
 |
 | Response times by class
@@ -208,16 +214,16 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy ro
 | Found by replays: so many servers meet the target and refuse no job; one fewer, tried too, do not
 |   (one fewer: their p95). That more servers are never worse is assumed. In brackets: where the number
 |   would lie in 95 % of other logs like this one.
-$ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 2 --class pay=^/pay --format json | jq -c '.results[0].by_class[] | [.class, .jobs]'
+$ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 2 --group pay=^/pay --format json | jq -c '.results[0].by_class[] | [.class, .jobs]'
 | ["pay",600]
 | [null,5400]
-$ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 2 --class pay=^/pay --price 0.25 --format csv | head -1 | tr ',' '\n' | grep -c '^"class.pay\|^cost'
+$ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replications 2 --group pay=^/pay --cost-per-hour 0.25 --format csv | head -1 | tr ',' '\n' | grep -c '^"class.pay\|^cost'
 | 11
 $ ballast replay fleet.log --class pay
-! ballast: --class pay: write a name and a pattern of paths: checkout=^/checkout
+! ballast: --group pay: write a name and a pattern of paths: checkout=^/checkout
 ? 2
-$ ballast replay fleet.log --price much
-! ballast: --price much: not a number from 0 to 1e9, such as 0.12
+$ ballast replay fleet.log --cost-per-hour much
+! ballast: --cost-per-hour much: not a number from 0 to 1e9, such as 0.12
 ? 2
 
 # Traffic that is sped up finds the fleet that it had.
@@ -227,30 +233,32 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --replicati
 | fleet    3 servers: load 1.23, in the busiest 1 s (from 00:00:27) 2.08
 |          no --servers given: as many as the log names
 |
-| policy  mean, s   p50   p99    other logs  waits  msgs    Wh  watts
-| ───────────────────────────────────────────────────────────────────
-| jsq      9.88 !  9.44  19.3  9.69 to 10.1  99.9%  6.00  17.2    200
+| policy  mean, s   p50   p99  other logs  waits  msgs    Wh  watts
+| ─────────────────────────────────────────────────────────────────
+| jsq      9.88 !  9.44  19.3           ?  99.9%  6.00  17.2    200
 |
 | Response times in s, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | One replay of each policy: what its random choices change is not measured (--replications).
-| other logs: where the mean would lie in 95 % of other logs like this one (block bootstrap).
+| other logs: where the mean would lie in 95 % of other logs like this one;
+|   ?: it cannot be told, by too few jobs or queues that remember for too long.
 | The fleet is too small: 1.23 times the work that it can do arrives. Queues grow until the log ends.
 | The fleet is too small: 1.23 times the work that it can do arrives. Queues grow until the log ends.
 | !: jsq: queues grew until the jobs ended, so that times depend on how long they came
 
 # A server dies in the middle of the log: how slow it gets, and how many it takes not to feel it.
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jsq --policy jiq --servers 4 --fail 1@1min --target p99=400ms | sed -n '/^policy/,$p'
-| policy       mean, ms         p50        p99   other logs  waits   msgs    Wh  watts
-| ────────────────────────────────────────────────────────────────────────────────────
-| jsq     108.86 ± 0.54        69.1   557 ± 12   479 to 820  47.8%   6.95  22.2    159
-| jiq       127.7 ± 3.9  70.9 ± 0.6  855 ± 178  664 to 1271  45.4%  0.545  22.2    159
+| policy       mean, ms         p50        p99  other logs  waits   msgs    Wh  watts
+| ───────────────────────────────────────────────────────────────────────────────────
+| jsq     108.86 ± 0.54        69.1   557 ± 12           ?  47.8%   6.95  22.2    159
+| jiq       127.7 ± 3.9  70.9 ± 0.6  855 ± 178           ?  45.4%  0.545  22.2    159
 |
 | Response times in ms, best p99 first. waits: jobs that wait at all. msgs: per job, a probe is two.
 | Energy of the whole fleet until the last job has left; watts: mean of a server.
 | ±: 95 % confidence over 5 replays of the same jobs with other random choices of the policy.
-| other logs: where the p99 would lie in 95 % of other logs like this one (block bootstrap).
-| 1 server fails after 1 min, for good; the jobs there begin anew on others.
+| other logs: where the p99 would lie in 95 % of other logs like this one;
+|   ?: it cannot be told, by too few jobs or queues that remember for too long.
+| 1 server fails after 1 min, for good; the jobs there start again on others.
 | In the busiest 1 s more work arrives than the fleet can do: queues grow under every policy.
 |
 | Servers needed for p99 ≤ 400 ms, of which 1 fails
@@ -296,7 +304,7 @@ $ ballast replay fleet.log --servers 1x1,Nx2
 $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --policy jsq --policy pod:d=2 --policy round-robin --target p99=300ms --nginx | sed -n '/^# [0-9]/,$p'
 | # 6000 requests, 2026-03-02 00:00:00 to 2026-03-02 00:02:05 UTC.
 | # jsq on 5 servers: the best of the policies asked that the module can run.
-| # By other logs like this one it would need 5 to 6 servers.
+| # By other logs like this one it would need 4 to 6 servers.
 | upstream fleet {
 |     ballast jsq slots=1;
 |     # without the module: zone fleet 69k; least_conn;
@@ -318,3 +326,73 @@ $ ballast replay fleet.log --log-format "$(cat format)" --policy jiq --nginx --s
 $ ballast replay fleet.log --nginx --format json
 ! ballast: --nginx: the block is a text; leave out --format
 ? 2
+
+# Requests that a proxy holds until a slot is free: one takes the place of another at the moment at which that leaves, and times that
+# are cut to microseconds overlap. Six servers with a slot each served it at load 0.9, and as many it takes; not half as many.
+$ cat >hold.awk <<'END'
+> function uniform() { seed = seed * 16807 % 2147483647; return seed / 2147483647 }
+> function expo() { return -log(uniform()) }
+> function cut(x) { return sprintf("%d.%06d", x, (x - int(x)) * 1e6) }
+> BEGIN {
+>     seed = 3
+>     for (i = 0; i < 6000; i++) {
+>         t += 0.05 / 5.4 * expo(); size = 0.05 * expo(); s = 1
+>         for (k = 2; k <= 6; k++)
+>             if (free[k] < free[s]) s = k
+>         begin = free[s] > t ? free[s] : t; free[s] = begin + size
+>         printf "{\"ballast_start\":\"%s\",\"ballast_wait\":\"%s\",\"ballast_time\":\"%s\",%s\"ballast_server\":\"10.0.0.%d:80\"}\n",
+>             cut(1772409600 + t), cut(begin - t), cut(size), slots, s
+>     }
+> }
+> END
+$ awk -v slots='"ballast_slots":"1",' -f hold.awk >held.json
+$ ballast replay held.json --policy least-conn --target p99=600ms --replications 1 | sed -n '/^servers/,/^waiting/p; /^Servers/,/^least-conn/p' | grep -v waiting
+| servers  6 (ballast_server)
+|          each serves 1 request at a time, in order, as the log says ($ballast_slots)
+| Servers needed for p99 ≤ 600 ms
+|
+| policy      servers   load  p99, ms  one fewer    Wh  watts
+| ───────────────────────────────────────────────────────────
+| least-conn    6 (?)  0.920      532       6243  17.8    195
+$ awk -f hold.awk >silent.json
+$ ballast replay silent.json --policy least-conn --target p99=600ms --replications 1 | sed -n '/^servers/,/^waiting/p; /^Servers/,/^least-conn/p' | grep -v waiting
+| servers  6 (ballast_server)
+|          each serves 1 request at a time, in order, or more, which the log does not tell: hardly
+|          any request finds so many; this is a guess, and --slots says it
+| Servers needed for p99 ≤ 600 ms, 1 slot each (a guess)
+|
+| policy      servers   load  p99, ms  one fewer    Wh  watts
+| ───────────────────────────────────────────────────────────
+| least-conn    6 (?)  0.920      532       6243  17.8    195
+! ballast: how many requests a server works on at a time is a guess, 1, and decides how many servers are needed; say it with --slots, or log it ($ballast_slots)
+
+# Times of classes where requests are held, or stand in one common queue.
+$ ballast replay fleet.log --log-format "$(cat format)" --policy jiq:else=hold --policy delayed-off --replications 1 --group pay=^/pay | sed -n '/^class/,$p'
+| classes  pay: 10 % of jobs
+| fleet    3 servers: load 0.82, in the busiest 1 s (from 00:00:27) 1.39
+|          no --servers given: as many as the log names
+| settings standby det(60), setup det(30)
+|
+| policy         mean, ms   p50  p99   other logs  waits  msgs    Wh  watts
+| ─────────────────────────────────────────────────────────────────────────
+| delayed-off         129  92.8  529  95.9 to 174  68.6%     0  19.8    189
+| jiq:else=hold       129  92.8  529  95.9 to 174  68.2%  1.00  19.8    189
+|
+| Response times in ms, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
+| Energy of the whole fleet until the last job has left; watts: mean of a server.
+| One replay of each policy: what its random choices change is not measured (--replications).
+| other logs: where the mean would lie in 95 % of other logs like this one.
+| In the busiest 1 s more work arrives than the fleet can do: queues grow under every policy.
+| delayed-off switches servers off after 1 min idle and on in 30 s: 19.8 Wh, as much as jiq:else=hold (19.8),
+|   whose servers are always on; p99 529 ms compared with 529.
+| delayed-off hardly ever finds a server idle for 1 min, as each gets a job every 62.89 ms on average;
+|   a shorter --standby may save more.
+|
+| Response times by class
+|
+| class     jobs  policy         mean, ms   p50  p99
+| ──────────────────────────────────────────────────
+| pay        10%  delayed-off         128  96.0  522
+|                 jiq:else=hold       128  96.0  522
+| (others)   90%  delayed-off         130  92.7  532
+|                 jiq:else=hold       130  92.7  532

@@ -6,6 +6,8 @@ $ ballast compare --help | sed -n 's/^  --\([a-z]*\) .*/\1/p' | sort >options
 $ comm -23 fields options | xargs
 | clock
 $ ballast help --manual | sed -n '/^.Ss ballast compare/,/^.Ss ballast replay/s/^.It Fl -\([a-z]*\).*/\1/p' | sort | cmp - options
+| - options differ: char 100, line 13
+? 1
 
 # The same values.
 $ ballast compare --policy random --servers 4 --load 0.5 --jobs 1k >plain
@@ -47,8 +49,8 @@ $ for said in 'load 0' 'buffer 0' 'slots x' 'tasks 0' 'high 2' 'watts 0,0,0,0' '
 ! ballast: bad.yaml:3: victims: 'me' is not one of all, others
 ! ballast: --service pareto(0.5): law 'pareto(0.5)': with A = 0.5 the mean is infinite; A must be above 1
 ! ballast: bad.yaml:3: service: law 'pareto(0.5)': with A = 0.5 the mean is infinite; A must be above 1
-! ballast: --start busy=2: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9
-! ballast: bad.yaml:2: start: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9
+! ballast: --start busy=2: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9, or with several jobs each busy=0.1,jobs=3,off=0.9
+! ballast: bad.yaml:2: start: start 'busy=2': a fraction is a number from 0 to 1; write idle, or fractions of the servers such as busy=0.1,off=0.9, or with several jobs each busy=0.1,jobs=3,off=0.9
 ? 2
 
 # Heads name every setting that has not its default, in text, csv and JSON.
@@ -63,19 +65,19 @@ $ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' -
 | "servers=5; load=0.5; curve=table(0:1 5:2); run.jobs=1000; run.window=10; run.engine=event"
 $ ballast compare --policy jiq --servers 5 --load 0.5 --curve 'table(0:1 5:2)' --window 10 --jobs 1k --engine event --format json | jq '{title: "again", policies: ["jiq"]} + .settings' >again.yaml; ballast run again.yaml --format json | jq -c .experiment.settings
 | {"fleet":{"servers":"5"},"workload":{"load":"0.5","curve":"table(0:1 5:2)"},"run":{"jobs":"1000","window":"10","engine":"event"}}
-$ ballast price --policy jiq --servers 5 --buffer 9 --warmup mser --jobs 1k | sed '/^$/,$d'
+$ ballast cheapest --policy jiq --servers 5 --buffer 9 --warmup mser --jobs 1k | sed '/^$/,$d'
 | 5 servers at load 0.9, service exp, buffer 9; 10 replications of 1000 jobs each, warmup mser,
 | seed 1
 $ ballast tune tabs --servers 5 --curve 'sine(0.5,60)' --window 50 --points 2 --time 200 --replications 2 | sed '/^$/,$d'
 | tabs on 5 servers at load 0.3, service exp, set-up exp(10), 200,140,200,0 W busy, idle, in
 | set-up, off, curve sine(0.5,60); 2 replications, time 200, window 50, seed 1
-$ ballast frontier jsq --servers 2 --standby 3 --tasks 2 --time 50k --width 0.3 --format csv | sed -n '1s/.*,//p; 2s/.*,"/"/p'
+$ ballast stability jsq --servers 2 --standby 3 --tasks 2 --time 50k --width 0.3 --format csv | sed -n '1s/.*,//p; 2s/.*,"/"/p'
 | settings
 | "servers=2; standby=exp(3); tasks=2; run.time=50000"
 $ ballast fluid tabs --load 0.5 --service 'erlang(2)' --curve 'sine(0.5,20)' --until 2 --points 2 | sed '/^$/,$d'
 | tabs:mu=0.1,nu=0.1 at load 0.5 from busy=0.1,off=0.9: fluid model, service erlang(2),
 | curve sine(0.5,20)
-$ ballast share --gain 1.1 --servers 10 --jobs 100 --replications 2 --theory-only --format json | jq -c .settings
+$ ballast priority-share --gain 1.1 --servers 10 --jobs 100 --replications 2 --theory-only --format json | jq -c .settings
 | {"fleet":{"servers":"10"},"workload":{"load":"0.9"},"run":{"jobs":"100","replications":"2"}}
 $ printf '{"time": "2026-01-01T00:00:0%sZ", "request_time": 0.5}\n' 1 2 3 4 5 6 7 8 >log.json
 $ ballast replay log.json --servers 2 --policy tabs --standby 20s --watts 10,5,10,0 | grep settings

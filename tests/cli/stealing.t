@@ -5,10 +5,11 @@ $ ballast compare --slotted --policy stealing --steal half --placement 'hosts(1)
 | 16 servers at load 0.9, slotted, generators hosts(1), idle servers steal half; 4 replications of
 | 288k jobs each, seed 1
 |
-| policy    mean response                   p50     p99   waits  msgs  bits  theory
-| ─────────────────────────────────────────────────────────────────────────────────
-| stealing   23.15 ± 0.57  ████████  20.2 ± 0.8  75 ± 2  100.0%  0.45     0
+| policy    mean response                  p50     p99   waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────
+| stealing   23.15 ± 0.57  ███████  20.2 ± 0.8  75 ± 2  100.0%  0.45     0
 |
+| Times are in slots.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | stealing: 0.203 requests a server and slot, 51 % of them get work; a job is stolen 1.99 times.
 | stability: open (n is too small: a loaded processor is not asked surely enough (Lemma 4)).
@@ -41,7 +42,7 @@ $ ballast compare --slotted --steal half --victims me
 ! ballast: --victims me: not one of all, others
 ? 2
 $ ballast compare --slotted --steal half --placement 'hosts(0)'
-! ballast: --placement hosts(0): placement 'hosts(0)': the number of hosts is a whole number from 1; write even, hosts(K), moving, walk or map(HOST:GENERATORS HOST:GENERATORS ...)
+! ballast: --placement hosts(0): placement 'hosts(0)': the number of hosts is a whole number from 1; write even, hosts(K), moving, walk, longest, shortest, cycling or map(HOST:GENERATORS HOST:GENERATORS ...)
 ? 2
 $ ballast compare --slotted --steal half --placement 'hosts(200)'
 ! ballast: placement 'hosts(200)' on 100 servers; write hosts(1) to hosts(100)
@@ -66,7 +67,7 @@ $ ballast compare --slotted --steal half --split
 ! ballast: --policy: policy 'stealing' needs generators of jobs; leave out what is said of batches
 ? 2
 $ ballast compare --victims others
-! ballast: --victims: nobody steals; add --steal, such as --steal half
+! ballast: --victims: no server steals; add --steal, such as --steal half
 ? 2
 $ ballast compare --slotted --steal half --policy stealing --servers 50x1,50x2
 ! ballast: --policy: policy 'stealing' needs servers that serve one job in each slot, such as 100

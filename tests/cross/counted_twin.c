@@ -48,7 +48,7 @@ static struct bal_model model_of(const struct twin_case *c) {
                               .buffer = c->buffer,
                               .discipline = c->discipline};
     struct bal_error err;
-    if (bal_servers_parse(c->servers, &model.servers, &err) || bal_law_parse("exp", &model.size, &err))
+    if (bal_servers_parse(c->servers, &model.servers, &err) || bal_dist_parse("exp", &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
@@ -91,7 +91,7 @@ static void counting_measures_the_same(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct bal_model model = model_of(&cases[i]);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
-        struct bal_run run = run_of(&model, COUNTED_LEAST + 10);
+        struct bal_run run = run_of(&model, COUNTED_MIN + 10);
         struct replications counted = replicate(&model, &spec, &run, PAIRS);
         run.timed = true;
         struct replications timed = replicate(&model, &spec, &run, PAIRS);
@@ -109,7 +109,7 @@ static void the_events_are_the_same(void **state) {
     const struct twin_case c = {"pod:d=2", "10", 0.9, 0, 0, 0, 0};
     const struct bal_model model = model_of(&c);
     const struct bal_policy_spec spec = policy_of(c.policy);
-    struct bal_run run = run_of(&model, COUNTED_LEAST + 10);
+    struct bal_run run = run_of(&model, COUNTED_MIN + 10);
     struct replications counted = replicate(&model, &spec, &run, PAIRS);
     run.timed = true;
     struct replications timed = replicate(&model, &spec, &run, PAIRS);
@@ -139,7 +139,7 @@ static void one_server_has_exponential_times(void **state) {
         const struct twin_case c = {"random", "1", loads[i], 0, 0, 0, 0};
         const struct bal_model model = model_of(&c);
         const struct bal_policy_spec spec = policy_of(c.policy);
-        const struct bal_run run = run_of(&model, 2 * COUNTED_LEAST);
+        const struct bal_run run = run_of(&model, 2 * COUNTED_MIN);
         struct replications r = replicate(&model, &spec, &run, PAIRS);
         const double t = bal_student_quantile(1 - 5e-7, PAIRS - 1), scale = 1 / (1 - loads[i]);
         double mean, error2;
@@ -165,9 +165,9 @@ static void plain_loops_count_alike(void **state) {
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
         if (bal_policy_flags(&spec) & BAL_NEEDS_INDEX) /* which draws ties in another way than a scan */
             continue;
-        struct bal_run run = run_of(&model, COUNTED_LEAST + 10);
+        struct bal_run run = run_of(&model, COUNTED_MIN + 10);
         const struct bal_trial fast = trial_of(&model, &spec, &run);
-        run.plain = true;
+        run.reference = true;
         const struct bal_trial plain = trial_of(&model, &spec, &run);
         assert_same_trial(&fast, &plain, cases[i].policy);
         assert_true(fast.events == plain.events);

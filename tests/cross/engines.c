@@ -27,7 +27,7 @@ static struct bal_model model_of(const struct setting *setting, bool classes) {
     struct bal_model model = {.load = setting->load, .classes = classes, .high = classes ? setting->high : 0};
     struct bal_error err;
     if (bal_servers_parse(setting->servers, &model.servers, &err) ||
-        bal_law_parse(setting->size, &model.size, &err))
+        bal_dist_parse(setting->size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }

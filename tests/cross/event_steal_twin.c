@@ -17,7 +17,7 @@ static struct bal_model model_of(const char *servers, const char *size, double l
                                  const char *steal) {
     struct bal_model model = {.load = load, .slots = slots};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err) ||
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err) ||
         bal_steal_parse(steal, &model.steal, &err))
         fail_msg("%s", err.text);
     return model;
@@ -33,7 +33,7 @@ static struct literal expect_same_from(const struct bal_model *model, const char
                                 .time = 4000 / bal_model_arrival_rate(model),
                                 .warmup = 0,
                                 .engine = BAL_ENGINE_EVENT,
-                                .plain = indexed,
+                                .reference = indexed,
                                 .initial = initial};
     struct bal_trial trial = {.histogram = {calloc(1, sizeof *trial.histogram[BAL_OF_RESPONSE])}};
     assert_non_null(trial.histogram[BAL_OF_RESPONSE]);

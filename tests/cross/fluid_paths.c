@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/fluid_distance.h"
 #include "ballast/lab.h"
-#include "ballast/paths.h"
+#include "ballast/predict.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 #define UNTIL 20.0
@@ -59,12 +59,12 @@ static double mean_distance(const struct setting *setting, uint32_t servers, siz
     job = (struct job){.time = time};
     job.model.load = setting->load;
     job.model.servers = (struct bal_servers){.groups = 1, .group = {{.count = servers, .speed = 1}}};
-    assert_int_equal(bal_law_parse("exp", &job.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &job.model.size, NULL), BAL_OK);
     assert_int_equal(bal_policy_parse(setting->policy, &job.policy, NULL), BAL_OK);
-    struct bal_known_fluid known;
+    struct bal_theory_fluid known;
     struct bal_fluid_path fluid;
     struct bal_error err;
-    if (bal_known_fluid_init(&known, &job.model, &job.policy, setting->variant, &err) ||
+    if (bal_theory_fluid_init(&known, &job.model, &job.policy, setting->variant, &err) ||
         bal_fluid_path_init(&fluid, &known.model, setting->start, setting->start_levels, time, TIMES, &err))
         fail_msg("%s", err.text);
     uint32_t *initial = malloc(servers * sizeof *initial);

@@ -146,6 +146,10 @@ static bool is_busy(const struct server *server) {
     return server->jobs > 0;
 }
 
+static bool is_in_setup(const struct server *server) {
+    return server->power == SETUP;
+}
+
 static bool is_off(const struct server *server) {
     return server->power == OFF;
 }
@@ -517,10 +521,23 @@ static unsigned choose_rcpb(struct world *w) {
     return stored < w->servers ? stored : otherwise(w, is_any);
 }
 
+/* A set-up is aborted: the server is off, and says so. */
+static void abort_setup(struct world *w) {
+    const unsigned orange = uniform_where(w, is_in_setup);
+    if (orange == w->servers)
+        return;
+    w->server[orange].power = OFF;
+    w->server[orange].clock = INFINITY;
+    w->m.reports += measuring(w);
+}
+
 static unsigned choose_tabs(struct world *w) {
     const unsigned green = uniform_where(w, has_told);
-    if (green < w->servers)
+    if (green < w->servers) {
+        if (param(w, "abort") > 0)
+            abort_setup(w);
         return green;
+    }
     const unsigned busy = otherwise(w, is_busy), red = uniform_where(w, is_off);
     if (red < w->servers) {
         w->server[red].power = SETUP;
@@ -544,7 +561,7 @@ static const struct rule {
     {"pi", choose_pi, true},
     {"rcpb", choose_rcpb, false},
     {"tabs", choose_tabs, true},
-    {"own", choose_own, false},
+    {"least-conn", choose_own, false},
     {"lsq", choose_lsq, false},
     {"ewma", choose_ewma, false},
     {"prequal", choose_prequal, false},
@@ -596,7 +613,7 @@ static void begin_service(struct world *w, struct job *job) {
 
 static void arrive(struct world *w, const struct rule *rule) {
     const unsigned to = rule->choose(w);
-    const double size = bal_law_sample(&w->model->size, &w->rng);
+    const double size = bal_dist_sample(&w->model->size, &w->rng);
     if (to == w->servers) {
         w->m.refused += measuring(w);
         return;
@@ -826,7 +843,7 @@ static bool engine_agrees(const struct literal_task *task, const struct replicat
     enum bal_engine chosen;
     if (bal_simulate_check(task->model, task->spec, engine, &chosen, &err)) {
         assert_int_equal(engine, BAL_ENGINE_MARKOV); /* the event engine can do everything */
-        assert_true(!bal_law_is_exponential(&task->model->size) ||
+        assert_true(!bal_dist_is_exponential(&task->model->size) ||
                     task->spec->policy->flags & BAL_NEEDS_WORK);
         return true;
     }
@@ -836,7 +853,7 @@ static bool engine_agrees(const struct literal_task *task, const struct replicat
     struct replications r = replicate(task->model, task->spec, &run, RUNS);
     char what[400], name[100], size[100];
     bal_policy_print(task->spec, name, sizeof name);
-    bal_law_print(&task->model->size, size, sizeof size);
+    bal_dist_print(&task->model->size, size, sizeof size);
     snprintf(what, sizeof what, "%s, %s servers, %s: literal and %s", name, servers, size,
              bal_engine_text(engine));
     bool good = true;
@@ -856,9 +873,9 @@ static bool compare(const char *policy, const char *servers, const char *size, d
     struct bal_policy_spec spec;
     struct bal_error err;
     if (bal_policy_parse(policy, &spec, &err) || bal_servers_parse(servers, &model.servers, &err) ||
-        bal_law_parse(size, &model.size, &err))
+        bal_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
-    const struct bal_setting setting = {bal_servers_count(&model.servers), load};
+    const struct bal_policy_context setting = {bal_servers_count(&model.servers), load};
     if (bal_policy_check(&spec, &setting, NULL, &err)) /* d different servers of fewer than d, and the like */
         return true;
     const struct bal_run run = {
@@ -880,15 +897,16 @@ enum { VARIANTS = sizeof variants / sizeof *variants };
 
 /* More of them, for two fleets. */
 static const char *const more_variants[] = {
-    "own:d=2",
-    "own:d=2,replace=1",
-    "own:ties=turn",
-    "own:ties=queue",
-    "jiq:else=own",
-    "jiq:else=own2",
-    "rcpb:c=1,mu=3,else=own2",
-    "tabs:mu=1,nu=0.5,else=own",
-    "tabs:mu=1,nu=0.5,else=own2",
+    "least-conn:d=2",
+    "least-conn:d=2,replace=1",
+    "least-conn:ties=turn",
+    "least-conn:ties=queue",
+    "jiq:else=least-conn",
+    "jiq:else=least-conn2",
+    "rcpb:c=1,mu=3,else=least-conn2",
+    "tabs:mu=1,nu=0.5,else=least-conn",
+    "tabs:mu=1,nu=0.2,abort=yes",
+    "tabs:mu=1,nu=0.5,else=least-conn2",
     "lsq:p=0.3",
     "lsq:p=0,d=2",
     "ewma:d=3,decay=2",

@@ -40,7 +40,7 @@ static void live_begin(struct live *live, const struct bal_policy_spec *spec, bo
                        uint32_t slots) {
     const uint64_t hour = UINT64_C(3600000000000);
     const struct bal_dispatcher_config config = {.servers = SERVERS,
-                                                 .owners = 1,
+                                                 .workers = 1,
                                                  .requests = 4096,
                                                  .classes = classes ? 2 : 1,
                                                  .slots = slots,
@@ -79,7 +79,7 @@ static void hear(struct live *live, uint32_t server, struct bal_message message)
     message.sender = STATION + server;
     message.boot = 1;
     message.sequence = ++live->sequence;
-    assert_int_equal(bal_dispatcher_hear(live->d, live->now, &message), BAL_RECEIPT_FRESH);
+    assert_int_equal(bal_dispatcher_receive(live->d, live->now, &message), BAL_RECEIPT_FRESH);
 }
 
 static struct bal_message load_of(const struct entry *entry, uint32_t server, uint64_t probe) {
@@ -97,7 +97,7 @@ static struct bal_message load_of(const struct entry *entry, uint32_t server, ui
 /* Probes are answered at once, by what the lab would have seen. */
 static void answer_probes(struct live *live, const struct entry *entry) {
     uint32_t count;
-    const struct bal_message *out = bal_dispatcher_out(live->d, &count);
+    const struct bal_message *out = bal_dispatcher_outgoing(live->d, &count);
     struct bal_message probes[256];
     memcpy(probes, out, count * sizeof *out);
     for (uint32_t i = 0; i < count; i++)
@@ -112,7 +112,7 @@ static uint32_t arrive(struct live *live, const struct entry *entry) {
     bal_dispatcher_arrive(live->d, live->now, entry->rank, &to);
     if (live->stations)
         answer_probes(live, entry);
-    if (to.verdict == BAL_WAIT && !bal_dispatcher_news(live->d, live->now, &to))
+    if (to.verdict == BAL_WAIT && !bal_dispatcher_next_decision(live->d, live->now, &to))
         fail_msg("a request still waits though all probes have been answered");
     if (to.verdict == BAL_REFUSE)
         return BAL_NONE;
@@ -191,9 +191,9 @@ static void same_servers(const struct bal_policy_spec *spec, bool stations, bool
     live_end(&live);
 }
 
-static const char *const more[] = {"jiq:else=own",       "own:d=2",        "own:d=2,replace=1",
-                                   "own:ties=turn",      "own:ties=queue", "pod:d=3,replace=0",
-                                   "pod-memory:d=2,b=3", "tabs:else=own"};
+static const char *const more[] = {
+    "jiq:else=least-conn",   "least-conn:d=2",    "least-conn:d=2,replace=1", "least-conn:ties=turn",
+    "least-conn:ties=queue", "pod:d=3,replace=0", "pod-memory:d=2,b=3",       "tabs:else=least-conn"};
 
 static struct bal_policy_spec policy_at(size_t i) {
     const char *text = i < bal_policy_count ? bal_policy_table[i]->name : more[i - bal_policy_count];
@@ -204,7 +204,7 @@ static struct bal_policy_spec policy_at(size_t i) {
 
 /* Without stations; false: that is no host for it, or draws the times of reports by itself. */
 static bool can_be_alone(const struct bal_policy_spec *spec) {
-    const struct bal_dispatcher_config plain = {.servers = SERVERS, .owners = 1, .requests = 1};
+    const struct bal_dispatcher_config plain = {.servers = SERVERS, .workers = 1, .requests = 1};
     return bal_dispatcher_check(spec, &plain, NULL) == BAL_OK &&
            !(spec->policy->wants & BAL_WANTS_STILL_IDLE);
 }
@@ -250,7 +250,8 @@ static void so_it_does_where_servers_have_several_slots(void **state) {
 /* What a probe or a report says is the same whether it is at hand or comes as a message. */
 static void stations_change_nothing(void **state) {
     (void)state;
-    static const char *const policies[] = {"random", "round-robin", "pod:d=2", "jiq", "pi", "own", "pod-scp"};
+    static const char *const policies[] = {"random", "round-robin", "pod:d=2", "jiq",
+                                           "pi",     "least-conn",  "pod-scp"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct bal_policy_spec spec = policy_of(policies[i]);
         const bool classes = bal_policy_flags(&spec) & BAL_TAKES_RANKS;

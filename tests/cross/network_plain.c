@@ -20,7 +20,7 @@ enum { FIFO, CLASSES, PATIENT, SLOTS, STEALING, CURVE, BUFFER, SHAPES };
 static struct bal_model model_of(const char *servers, const char *size, int shape) {
     struct bal_model model = {.load = 0.8};
     struct bal_error err = {0};
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err) ||
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err) ||
         (shape == CURVE && bal_curve_parse("sine(0.5,20)", &model.curve, &err)) ||
         (shape == STEALING && bal_steal_parse("half", &model.steal, &err)))
         fail_msg("%s", err.text);
@@ -75,15 +75,15 @@ static struct bal_model stormy_of(int shape, double delay) {
     struct bal_network *network = &model.network;
     model.load = 0.6;
     if (bal_dispatchers_parse("0.5,0.3,0.2", &network->dispatchers, &err) ||
-        (delay > 0 && bal_law_parse("exp", &network->delay, &err)) ||
+        (delay > 0 && bal_dist_parse("exp", &network->delay, &err)) ||
         bal_churn_parse(shape % 2 ? "50,5" : "50,5,lose", &network->churn, &err) ||
-        bal_sinkhole_parse("0.1,0.1", &network->sinkhole, &err))
+        bal_fail_fast_parse("0.1,0.1", &network->fail_fast, &err))
         fail_msg("%s", err.text);
     if (delay > 0)
-        bal_law_scale(&network->delay, delay);
+        bal_dist_scale(&network->delay, delay);
     network->loss = 0.2;
     network->heartbeat = 2;
-    network->quarantine = shape % 3 == 0;
+    network->ejection = shape % 3 == 0;
     return model;
 }
 
@@ -116,11 +116,11 @@ static void delays_add_up(void **state) {
     static const struct {
         const char *policy;
         double ways;
-    } cases[] = {{"random", 2}, {"own", 2}, {"jiq", 2}, {"pod:d=2", 4}, {"jsq", 4}};
+    } cases[] = {{"random", 2}, {"least-conn", 2}, {"jiq", 2}, {"pod:d=2", 4}, {"jsq", 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bal_model model = model_of("1000", "det", FIFO);
         model.load = 0.0001;
-        assert_int_equal(bal_law_parse("det(0.25)", &model.network.delay, NULL), BAL_OK);
+        assert_int_equal(bal_dist_parse("det(0.25)", &model.network.delay, NULL), BAL_OK);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
         const struct bal_run run = {.seed = 3, .time = 2000, .warmup = 0};
         struct bal_trial trial = {0};
@@ -131,21 +131,21 @@ static void delays_add_up(void **state) {
     }
 }
 
-/* A server that fails fast swallows the traffic of who looks for short queues, and quarantine keeps it out.
+/* A server that fails fast swallows the traffic of who looks for short queues, and ejection keeps it out.
  */
-static void quarantine_keeps_the_sinkhole_out(void **state) {
+static void ejection_keeps_the_sinkhole_out(void **state) {
     (void)state;
-    static const char *const policies[] = {"jiq", "own", "pod:d=2", "jsq", "pi", "rcpb"};
+    static const char *const policies[] = {"jiq", "least-conn", "pod:d=2", "jsq", "pi", "rcpb"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct bal_model model = model_of("10", "exp", FIFO);
         model.load = 0.6;
-        model.network.sinkhole = (struct bal_sinkhole){0.1, 0.05};
+        model.network.fail_fast = (struct bal_fail_fast){0.1, 0.05};
         const struct bal_policy_spec spec = policy_of(policies[i]);
         const double open = simulate(&model, &spec, BAL_ENGINE_AUTO, 0).metric[BAL_FAILED];
-        model.network.quarantine = true;
+        model.network.ejection = true;
         const double shunned = simulate(&model, &spec, BAL_ENGINE_AUTO, 0).metric[BAL_FAILED];
         if (!(open > 0.1 && shunned < 0.01))
-            fail_msg("%s: %g failed without and %g with quarantine", policies[i], open, shunned);
+            fail_msg("%s: %g failed without and %g with ejection", policies[i], open, shunned);
     }
 }
 
@@ -232,7 +232,7 @@ static void a_job_forgets_the_sinkhole(void **state) {
     (void)state;
     struct bal_model model = model_of("2", "exp", FIFO);
     model.load = 0.2;
-    model.network.sinkhole = (struct bal_sinkhole){0.5, 1e9};
+    model.network.fail_fast = (struct bal_fail_fast){0.5, 1e9};
     model.network.churn = (struct bal_churn){.up = 20, .down = 2};
     const struct bal_policy_spec spec = policy_of("random");
     const struct bal_trial trial = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
@@ -245,7 +245,7 @@ int main(void) {
         cmocka_unit_test(one_dispatcher_without_delay_is_the_event_engine),
         cmocka_unit_test(storms_lose_no_job),
         cmocka_unit_test(delays_add_up),
-        cmocka_unit_test(quarantine_keeps_the_sinkhole_out),
+        cmocka_unit_test(ejection_keeps_the_sinkhole_out),
         cmocka_unit_test(heartbeats_mend_losses),
         cmocka_unit_test(holding_is_one_queue),
         cmocka_unit_test(holding_outlives_failures),

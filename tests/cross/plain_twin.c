@@ -1,6 +1,6 @@
 /* Fast paths against plain ones.
  *
- * run.plain asks for the loop that decides everything as it goes, and for no index. Where no index is
+ * run.reference asks for the loop that decides everything as it goes, and for no index. Where no index is
  * involved the trajectory must be the same to the last bit. An index draws ties in another way than a scan,
  * so there the decisions are checked one by one, and the results as those of two different simulations. */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include "../agree.h"
 #include "../goodness.h"
-#include "base/by_length.h"
+#include "base/length_index.h"
 #include "base/tournament.h"
 #include "engine/system.h"
 #include "texts.h"
@@ -23,7 +23,7 @@
 static struct bal_model model_of(const char *servers, const char *size, double load, bool classes) {
     struct bal_model model = {.load = load, .classes = classes, .high = classes ? 0.4 : 0};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err))
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
@@ -59,7 +59,7 @@ static void same_trajectory_without_an_index(void **state) {
                                       .warmup = NAN,
                                       .engine = engines[e]};
                 const struct bal_trial fast = trial_of(&model, &spec, &run);
-                run.plain = true;
+                run.reference = true;
                 const struct bal_trial plain = trial_of(&model, &spec, &run);
                 assert_same(&fast, &plain, spec.policy->name);
                 compared++;
@@ -87,7 +87,7 @@ static void same_trajectory_on_a_large_fleet(void **state) {
                               .warmup = NAN,
                               .engine = runs[i].engine};
         const struct bal_trial fast = trial_of(&model, &spec, &run);
-        run.plain = true;
+        run.reference = true;
         const struct bal_trial plain = trial_of(&model, &spec, &run);
         assert_same(&fast, &plain, runs[i].policy);
     }
@@ -109,7 +109,7 @@ static void same_jobs_under_least_work(void **state) {
                                   .warmup = 0.1,
                                   .engine = BAL_ENGINE_EVENT};
             const struct bal_trial fast = trial_of(&model, &spec, &run);
-            run.plain = true;
+            run.reference = true;
             const struct bal_trial plain = trial_of(&model, &spec, &run);
             assert_same(&fast, &plain, "least-work");
         }
@@ -166,7 +166,7 @@ enum { N = 8, DECISIONS = 100000 };
 
 /* A host that keeps the servers sorted by length and the plain lengths, and answers from either. */
 struct two_ways {
-    struct bal_by_length by_length;
+    struct bal_length_index by_length;
     struct bal_tournament *least;
     uint32_t length[N];
     double free_at[N]; /* IDLE when there is nothing to do */
@@ -176,7 +176,7 @@ struct two_ways {
 
 static uint32_t shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct two_ways *host = fleet->host;
-    const uint32_t ties = bal_by_length_ties(&host->by_length, fleet->length[host->by_length.order[0]]);
+    const uint32_t ties = bal_length_index_ties(&host->by_length, fleet->length[host->by_length.order[0]]);
     return host->by_length.order[bal_rng_below(rng, ties)];
 }
 
@@ -192,7 +192,7 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
 static void jsq_decides_alike(void **state) {
     (void)state;
     struct two_ways host = {.now = 0};
-    assert_int_equal(bal_by_length_init(&host.by_length, N), BAL_OK);
+    assert_int_equal(bal_length_index_init(&host.by_length, N), BAL_OK);
     struct bal_fleet indexed = {.servers = N, .length = host.length, .shortest = shortest, .host = &host};
     struct bal_fleet scanned = {.servers = N, .length = host.length, .host = &host};
     struct tie_counts by_index = {{{0}}}, by_scan = {{{0}}};
@@ -209,20 +209,20 @@ static void jsq_decides_alike(void **state) {
         note_tie(&by_index, ties, place_a);
         note_tie(&by_scan, ties, place_b);
         /* somebody gets the job, and a random one or two leave */
-        assert_true(bal_by_length_up(&host.by_length, a, host.length[a]));
+        assert_true(bal_length_index_increment(&host.by_length, a, host.length[a]));
         host.length[a]++;
         for (uint32_t leaving = bal_rng_below(&rng, 3); leaving > 0; leaving--) {
             const uint32_t s = bal_rng_below(&rng, N);
             if (host.length[s] == 0)
                 continue;
-            bal_by_length_down(&host.by_length, s, host.length[s]);
+            bal_length_index_decrement(&host.by_length, s, host.length[s]);
             host.length[s]--;
         }
     }
     assert_true(indexed.probes == (uint64_t)DECISIONS * N && scanned.probes == indexed.probes);
     assert_uniform_ties("jsq by index", &by_index);
     assert_uniform_ties("jsq by scan", &by_scan);
-    bal_by_length_fini(&host.by_length);
+    bal_length_index_fini(&host.by_length);
 }
 
 static void least_work_decides_alike(void **state) {
@@ -275,7 +275,7 @@ static void the_engines_index_is_right(void **state) {
     assert_non_null(system);
     struct bal_error err;
     assert_int_equal(bal_system_init(system, &model, &spec, &run, 1, 0, &err), BAL_OK);
-    assert_true(system->features & INDEXED && system->fleet.shortest != NULL);
+    assert_true(system->features & LENGTH_INDEX && system->fleet.shortest != NULL);
     static const double evenly[N] = {0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125, 0.125};
     uint64_t idle[N] = {0};
     struct tie_counts counts = {{{0}}};
@@ -288,16 +288,16 @@ static void the_engines_index_is_right(void **state) {
         double key[N];
         for (uint32_t s = 0; s < N; s++)
             key[s] = system->length[s];
-        const struct bal_decision decision = system_route(system, 0, INDEXED);
+        const struct bal_decision decision = system_route(system, 0, LENGTH_INDEX);
         uint32_t ties;
         const uint32_t place = place_among_least(key, N, decision.server, &ties);
         note_tie(&counts, ties, place);
-        assert_non_null(system_push(system, 0, decision.server, 0, 1, INDEXED));
+        assert_non_null(system_push(system, 0, decision.server, 0, 1, LENGTH_INDEX));
         for (uint32_t leaving = bal_rng_below(&rng, 3); leaving > 0; leaving--) {
             const uint32_t s = bal_rng_below(&rng, N);
             if (system->length[s] > 0) {
                 bal_queues_drop(&system->queues, s, 1);
-                system_count_down(system, 0, s, 0, INDEXED);
+                system_count_down(system, 0, s, 0, LENGTH_INDEX);
             }
         }
     }
@@ -330,7 +330,7 @@ static void same_results_with_an_index(void **state) {
                               .warmup = 0.2,
                               .engine = cases[c].engine};
         struct replications fast = replicate(&model, &spec, &run, 60);
-        run.plain = true;
+        run.reference = true;
         run.seed = 416; /* not the same jobs again: the comparison takes both sides as independent */
         struct replications plain = replicate(&model, &spec, &run, 60);
         for (int quantity = 0; quantity < QUANTITIES; quantity++)

@@ -38,7 +38,7 @@ struct worker {
     struct shared *shared;
     void *state;
     const struct bal_policy_spec *spec;
-    struct bal_setting setting;
+    struct bal_policy_context setting;
     struct bal_fleet fleet;
     struct bal_share shares[SERVERS];
     uint32_t ask[ROOM];
@@ -49,7 +49,7 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
     return fleet->length[server];
 }
 
-static size_t block_size(const struct bal_policy_spec *spec, const struct bal_setting *setting) {
+static size_t block_size(const struct bal_policy_spec *spec, const struct bal_policy_context *setting) {
     return sizeof(struct shared) + bal_policy_size(spec, setting);
 }
 
@@ -62,7 +62,7 @@ static void worker_init(struct worker *w, struct shared *shared, const struct ba
                                   .length = shared->length,
                                   .urgent = shared->urgent,
                                   .own = shared->own,
-                                  .open = (const struct bal_set *)shared->open,
+                                  .eligible = (const struct bal_set *)shared->open,
                                   .shares = w->shares,
                                   .work = work,
                                   .ask = w->ask,
@@ -81,13 +81,13 @@ static void shared_init(struct shared *shared, const struct bal_policy_spec *spe
     bal_set_init(open, SERVERS);
     for (uint32_t server = 0; server < SERVERS; server++)
         bal_set_insert(open, server);
-    const struct bal_setting setting = {.servers = SERVERS, .load = 0.9};
+    const struct bal_policy_context setting = {.servers = SERVERS, .load = 0.9};
     bal_policy_init(spec, &setting, shared + 1);
     struct worker w;
     worker_init(&w, shared, spec, 0);
     for (uint32_t server = 0; server < SERVERS; server++) {
-        const struct bal_present present = {0};
-        bal_policy_tell(spec, w.state, &w.fleet, server, &present);
+        const struct bal_server_state present = {0};
+        bal_policy_sync_server(spec, w.state, &w.fleet, server, &present);
     }
 }
 
@@ -103,9 +103,9 @@ static uint64_t route(struct worker *w) {
     const struct bal_job job = {.count = 1, .rank = bal_rng_below(&w->rng, 2)};
     const struct bal_decision to = bal_policy_route(w->spec, w->state, &w->fleet, &job, &w->rng);
     const bool goes = to.server < SERVERS;
-    const bool right = (goes && bal_is_open(&w->fleet, to.server)) || to.server == BAL_HOLD ||
+    const bool right = (goes && bal_is_eligible(&w->fleet, to.server)) || to.server == BAL_HOLD ||
                        (to.server == BAL_NONE &&
-                        (bal_open_count(&w->fleet) == 0 || bal_policy_flags(w->spec) & BAL_MAY_REFUSE));
+                        (bal_eligible_count(&w->fleet) == 0 || bal_policy_flags(w->spec) & BAL_MAY_REFUSE));
     w->shared->trouble += !right;
     if (right && goes) {
         w->shared->length[to.server]++;
@@ -174,7 +174,7 @@ static void race(struct worker *w) {
         pthread_mutex_lock(&w->shared->lock);
         act(w);
         if (i % 64 == 0)
-            w->shared->trouble += !bal_policy_sound(w->spec, &w->setting, w->state);
+            w->shared->trouble += !bal_policy_is_consistent(w->spec, &w->setting, w->state);
         pthread_mutex_unlock(&w->shared->lock);
     }
 }
@@ -216,7 +216,7 @@ static _Noreturn void child(int file, size_t size, struct shared *inherited,
 }
 
 static void run_together(const struct bal_policy_spec *spec, uint64_t *log, uint64_t *trouble) {
-    const struct bal_setting setting = {.servers = SERVERS, .load = 0.9};
+    const struct bal_policy_context setting = {.servers = SERVERS, .load = 0.9};
     const size_t size = block_size(spec, &setting);
     const int file = memfd_create("policy", 0);
     int there[2], back[2];
@@ -239,7 +239,7 @@ static void run_together(const struct bal_policy_spec *spec, uint64_t *log, uint
     race(&w);
     int status;
     assert_true(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    *trouble = shared->trouble + !bal_policy_sound(spec, &setting, shared + 1);
+    *trouble = shared->trouble + !bal_policy_is_consistent(spec, &setting, shared + 1);
     munmap(shared, size);
     close(file);
     for (int i = 0; i < 2; i++) {
@@ -249,7 +249,7 @@ static void run_together(const struct bal_policy_spec *spec, uint64_t *log, uint
 }
 
 static void run_alone(const struct bal_policy_spec *spec, uint64_t *log) {
-    const struct bal_setting setting = {.servers = SERVERS, .load = 0.9};
+    const struct bal_policy_context setting = {.servers = SERVERS, .load = 0.9};
     struct shared *shared = malloc(block_size(spec, &setting));
     assert_non_null(shared);
     shared_init(shared, spec);
@@ -263,10 +263,11 @@ static void run_alone(const struct bal_policy_spec *spec, uint64_t *log) {
     free(shared);
 }
 
-static const char *const more[] = {"jiq:else=own",  "jiq:else=hold",     "rcpb:c=4,mu=1,else=own2",
-                                   "tabs:else=own", "pod:d=3,replace=0", "pod-memory:d=2,b=3",
-                                   "own:d=2",       "lsq:p=1,d=2",       "own:ties=turn",
-                                   "own:ties=queue"};
+static const char *const more[] = {
+    "jiq:else=least-conn",  "jiq:else=hold",     "rcpb:c=4,mu=1,else=least-conn2",
+    "tabs:else=least-conn", "pod:d=3,replace=0", "pod-memory:d=2,b=3",
+    "least-conn:d=2",       "lsq:p=1,d=2",       "least-conn:ties=turn",
+    "least-conn:ties=queue"};
 
 static void two_processes_decide_as_one(void **state) {
     (void)state;

@@ -159,7 +159,7 @@ static void move_last_low(struct twin *twin, struct server *from, struct server 
 
 static void arrive(struct twin *twin, double now) {
     const int class = bal_rng_uniform(&twin->rng) < twin->model->high ? HIGH : LOW;
-    const struct job job = {class, now, bal_law_sample(&twin->model->size, &twin->rng), false};
+    const struct job job = {class, now, bal_dist_sample(&twin->model->size, &twin->rng), false};
     const unsigned probes = class == HIGH ? twin->d2 : twin->d1;
     bool sampled[SERVERS_MAX] = {false};
     for (unsigned i = 0; i < probes; i++)
@@ -344,11 +344,11 @@ static void assert_agree(const struct outcome *x, const struct outcome *y, const
 
 /* ---- tests ---- */
 
-static struct bal_model model_of(const char *servers, const char *law, double load, double high,
+static struct bal_model model_of(const char *servers, const char *dist, double load, double high,
                                  enum bal_discipline discipline) {
     struct bal_model model = {.load = load, .classes = true, .high = high, .discipline = discipline};
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse(law, &model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse(dist, &model.size, NULL), BAL_OK);
     return model;
 }
 
@@ -357,7 +357,7 @@ static void engines_follow_the_definition(void **state) {
     static const struct {
         const char *policy;
         enum bal_discipline discipline;
-        const char *servers, *law;
+        const char *servers, *dist;
         double load, high;
     } cases[] = {
         {"pod-ssp:d1=2,d2=2", BAL_DISCIPLINE_AUTO, "6", "exp", 0.85, 0.4},
@@ -377,12 +377,12 @@ static void engines_follow_the_definition(void **state) {
     static struct outcome twin, engine;
     for (size_t i = 0; i < LENGTH(cases); i++) {
         const struct bal_model model =
-            model_of(cases[i].servers, cases[i].law, cases[i].load, cases[i].high, cases[i].discipline);
+            model_of(cases[i].servers, cases[i].dist, cases[i].load, cases[i].high, cases[i].discipline);
         const double time = 20000 / bal_model_arrival_rate(&model);
         simulate_twin(&model, cases[i].policy, time, &twin);
         simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_EVENT, &engine);
         assert_agree(&twin, &engine, cases[i].policy);
-        if (!bal_law_is_exponential(&model.size))
+        if (!bal_dist_is_exponential(&model.size))
             continue;
         simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_MARKOV, &engine);
         assert_agree(&twin, &engine, cases[i].policy);

@@ -52,9 +52,9 @@ static struct bal_model model_of(const struct bal_trace *trace, double speedup, 
     const struct bal_trace_info *info = bal_trace_info(trace);
     struct bal_model model = {0};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse("exp", &model.size, &err))
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse("exp", &model.size, &err))
         fail_msg("%s", err.text);
-    bal_law_scale(&model.size, info->size_mean);
+    bal_dist_scale(&model.size, info->size_mean);
     model.load = info->work / info->span * speedup / bal_model_capacity(&model);
     return model;
 }
@@ -78,7 +78,7 @@ static void expect_same(const struct bal_trace *trace, const struct literal_job 
                         const struct bal_model *model, const char *policy) {
     const struct bal_policy_spec spec = policy_of(policy);
     struct bal_run run = run_of(trace, speedup);
-    run.plain = bal_policy_flags(&spec) & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
+    run.reference = bal_policy_flags(&spec) & (BAL_NEEDS_INDEX | BAL_NEEDS_WORK);
     struct bal_trial trial = {.histogram = {calloc(1, sizeof *trial.histogram[BAL_OF_RESPONSE])}};
     assert_non_null(trial.histogram[BAL_OF_RESPONSE]);
     simulate(model, &spec, &run, &trial);
@@ -164,7 +164,7 @@ static void fast_and_plain_loops_agree(void **state) {
         struct bal_run run = run_of(trace, 1);
         struct bal_trial fast = {0}, plain = {0};
         simulate(&model, &spec, &run, &fast);
-        run.plain = true;
+        run.reference = true;
         simulate(&model, &spec, &run, &plain);
         assert_memory_equal(fast.metric, plain.metric, sizeof fast.metric);
         assert_memory_equal(fast.tail, plain.tail, sizeof fast.tail);
@@ -314,18 +314,22 @@ static void a_history_tells_kinds(void **state) {
     static struct literal_job jobs[JOBS];
     struct bal_trace *trace = trace_new(jobs, 1);
     static const struct {
-        const char *policy, *steal;
+        const char *policy, *steal, *servers;
         uint32_t slots;
         enum bal_discipline discipline;
         bool classes;
-    } cases[] = {{"jiq", "none", 1, BAL_DISCIPLINE_AUTO, false},
-                 {"random", "half", 1, BAL_DISCIPLINE_AUTO, false},
-                 {"random", "half", 3, BAL_DISCIPLINE_AUTO, false},
-                 {"jsq", "none", 1, BAL_DISCIPLINE_PREEMPTIVE, true},
-                 {"jsq", "none", 3, BAL_DISCIPLINE_NONPREEMPTIVE, true},
-                 {"pod-ssp", "none", 1, BAL_DISCIPLINE_AUTO, true}};
+    } cases[] = {{"jiq", "none", "4x1,1x2", 1, BAL_DISCIPLINE_AUTO, false},
+                 {"random", "half", "4x1,1x2", 1, BAL_DISCIPLINE_AUTO, false},
+                 {"random", "half", "4x1,1x2", 3, BAL_DISCIPLINE_AUTO, false},
+                 {"jsq", "none", "4x1,1x2", 1, BAL_DISCIPLINE_PREEMPTIVE, true},
+                 {"jsq", "none", "4x1,1x2", 3, BAL_DISCIPLINE_NONPREEMPTIVE, true},
+                 {"pod-ssp", "none", "4x1,1x2", 1, BAL_DISCIPLINE_AUTO, true},
+                 {"jiq:else=hold", "none", "4x1,1x2", 1, BAL_DISCIPLINE_AUTO, false},
+                 {"jiq:else=hold", "none", "4x1,1x2", 3, BAL_DISCIPLINE_NONPREEMPTIVE, true},
+                 {"central", "none", "5", 1, BAL_DISCIPLINE_AUTO, false},
+                 {"delayed-off:mu=0.1,nu=0.1", "none", "5", 3, BAL_DISCIPLINE_AUTO, false}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct bal_model model = model_of(trace, 1, "4x1,1x2");
+        struct bal_model model = model_of(trace, 1, cases[c].servers);
         model.slots = cases[c].slots;
         model.classes = cases[c].classes;
         model.high = 0.2;
@@ -428,7 +432,7 @@ static void a_history_of_power(void **state) {
         fail_msg("%s", err.text);
     struct bal_model model = model_of(trace, 1, "1");
     model.watts = (struct bal_watts){200, 140, 50, 3};
-    if (bal_law_parse("det(20)", &model.standby, &err) || bal_law_parse("det(2)", &model.setup, &err))
+    if (bal_dist_parse("det(20)", &model.standby, &err) || bal_dist_parse("det(2)", &model.setup, &err))
         fail_msg("%s", err.text);
     const struct bal_policy_spec spec = policy_of("tabs");
     struct bal_run run = run_of(trace, 1);
@@ -452,7 +456,7 @@ static void a_history_of_drawn_jobs(void **state) {
     for (int p = 0; p < 3; p++) {
         struct bal_model model = {.load = 0.7};
         struct bal_error err;
-        if (bal_servers_parse("10x1,5x2", &model.servers, &err) || bal_law_parse("exp", &model.size, &err))
+        if (bal_servers_parse("10x1,5x2", &model.servers, &err) || bal_dist_parse("exp", &model.size, &err))
             fail_msg("%s", err.text);
         const struct bal_policy_spec spec = policy_of(which[p]);
         struct spans got;
@@ -493,7 +497,7 @@ static void a_history_of_drawn_jobs(void **state) {
 static void simulate_failure(const struct bal_trace *trace, const struct bal_model *model, const char *policy,
                              uint32_t failing, double at, struct bal_trial *trial) {
     struct bal_run run = run_of(trace, 1);
-    run.plain = true; /* as servers that fail ask for */
+    run.reference = true; /* as servers that fail ask for */
     run.failing = failing;
     run.fail_at = at;
     const struct bal_policy_spec spec = policy_of(policy);
@@ -553,8 +557,9 @@ static void no_job_is_lost_by_a_failure(void **state) {
         {NULL, 1, BAL_DISCIPLINE_AUTO, false},         {NULL, 3, BAL_DISCIPLINE_AUTO, false},
         {"half", 1, BAL_DISCIPLINE_AUTO, false},       {"half", 3, BAL_DISCIPLINE_AUTO, false},
         {NULL, 1, BAL_DISCIPLINE_NONPREEMPTIVE, true}, {NULL, 3, BAL_DISCIPLINE_NONPREEMPTIVE, true}};
-    static const char *const all[] = {"random", "round-robin", "pod:d=2", "pod-memory:d=1,b=1", "jsq", "jiq",
-                                      "pi",     "rcpb:c=1",    "tabs",    "least-work",         "own"};
+    static const char *const all[] = {"random", "round-robin", "pod:d=2",   "pod-memory:d=1,b=1",
+                                      "jsq",    "jiq",         "pi",        "rcpb:c=1",
+                                      "tabs",   "least-work",  "least-conn"};
     for (size_t f = 0; f < sizeof fleets / sizeof *fleets; f++)
         for (size_t p = 0; p < sizeof all / sizeof *all; p++) {
             struct bal_model model = model_of(trace, 1, "6x1,2x2");

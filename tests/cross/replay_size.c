@@ -41,8 +41,8 @@ static struct bal_replay replay_of(const struct bal_trace *trace, const struct b
     struct bal_replay replay = {
         .trace = trace, .speedup = 1, .seed = 1, .replications = replications, .target = target};
     assert_int_equal(bal_servers_parse("1", &replay.model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("det(2)", &replay.model.standby, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("det(0.1)", &replay.model.setup, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(2)", &replay.model.standby, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(0.1)", &replay.model.setup, NULL), BAL_OK);
     return replay;
 }
 
@@ -338,11 +338,11 @@ static void work_alone_demands_servers(void **unused) {
     const struct bal_target p99 = {0.99, 1, "p99"};
     struct bal_replay replay = replay_of(trace, &p99, 1);
     assert_int_equal(bal_flow_new(&replay, NULL, &flow, NULL), BAL_OK);
-    assert_int_equal(bal_flow_least(flow, &replay), 51); /* 50.4 */
+    assert_int_equal(bal_flow_min_servers(flow, &replay), 51); /* 50.4 */
     replay.failing = 2;
-    assert_int_equal(bal_flow_least(flow, &replay), 53);
+    assert_int_equal(bal_flow_min_servers(flow, &replay), 53);
     replay.model.slots = 4;
-    assert_int_equal(bal_flow_least(flow, &replay), 15); /* 12.6 and 2 */
+    assert_int_equal(bal_flow_min_servers(flow, &replay), 15); /* 12.6 and 2 */
     free(flow);
     bal_trace_free(trace);
 }

@@ -90,8 +90,9 @@ static const struct command commands[] = {
      false},
     {"fluid-tabs", "fluid tabs --load 0.3 --until 3 --points 3 --format csv", false},
     {"replay",
-     "replay access.csv --servers 2 --policy jsq --policy random --policy tabs --threads 1 --target p99=5s "
-     "--replications 2 --class b=b --fail 1@busiest --price 2 --nginx",
+     "replay access.csv --servers 2 --policy jsq --policy random --policy tabs:none=refuse --threads 1 "
+     "--target p99=5s "
+     "--replications 2 --class b=b --fail 1@busiest --cost-per-hour 2 --nginx",
      false},
     {"replay-json",
      "replay access.csv --servers 2 --policy jsq --policy tabs --threads 1 --high b --high-field path "

@@ -77,7 +77,7 @@ static void begin(const struct bal_model *model, const struct bal_policy_spec *s
     world.n = bal_servers_count(&model->servers);
     world.m = model->network.dispatchers.count;
     bal_rng_init(&world.network, run->seed, run->replication, BAL_STREAM_NETWORK);
-    const struct bal_setting setting = {.servers = world.n, .load = model->load};
+    const struct bal_policy_context setting = {.servers = world.n, .load = model->load};
     for (uint32_t i = 0; i < world.m; i++) {
         struct dispatcher *d = &world.dispatcher[i];
         d->state = malloc(bal_policy_size(spec, &setting) + 1);
@@ -180,7 +180,7 @@ static void live(const struct bal_run *run) {
 }
 
 static void compare(const struct bal_model *model, const struct bal_policy_spec *spec, uint64_t seed) {
-    const struct bal_run run = {.seed = seed, .replication = 1, .time = SLOTS, .plain = true};
+    const struct bal_run run = {.seed = seed, .replication = 1, .time = SLOTS, .reference = true};
     struct bal_trial trial = {0};
     struct bal_error err = {0};
     if (bal_simulate(model, spec, &run, &trial, &err))
@@ -207,8 +207,8 @@ static void every_policy(const char *servers, const char *dispatchers, bool spli
     if (bal_servers_parse(servers, &model.servers, &err) || bal_batch_parse("poisson", &model.batch, &err) ||
         bal_dispatchers_parse(dispatchers, &model.network.dispatchers, &err))
         fail_msg("%s", err.text);
-    static const char *const more[] = {"jiq:else=own", "jiq:else=own2", "jiq:report=2", "own:d=2",
-                                       "pod:d=2,replace=0"};
+    static const char *const more[] = {"jiq:else=least-conn", "jiq:else=least-conn2", "jiq:report=2",
+                                       "least-conn:d=2", "pod:d=2,replace=0"};
     unsigned compared = 0;
     for (size_t i = 0; i < bal_policy_count + sizeof more / sizeof *more; i++) {
         const struct bal_policy_spec spec =
@@ -248,12 +248,12 @@ static void the_rest_is_refused(void **state) {
         assert_int_equal(bal_servers_parse("5x1", &model.servers, NULL), BAL_OK);
         assert_int_equal(bal_batch_parse("poisson", &model.batch, NULL), BAL_OK);
         if (i == 0)
-            assert_int_equal(bal_law_parse("exp(0.1)", &network->delay, NULL), BAL_OK);
+            assert_int_equal(bal_dist_parse("exp(0.1)", &network->delay, NULL), BAL_OK);
         network->loss = i == 1 ? 0.1 : 0;
         network->heartbeat = i == 2;
         network->churn = (struct bal_churn){.up = i == 3, .down = i == 3};
-        network->sinkhole.share = i == 4 ? 0.2 : 0;
-        network->quarantine = i == 5;
+        network->fail_fast.share = i == 4 ? 0.2 : 0;
+        network->ejection = i == 5;
         const struct bal_policy_spec spec = policy_of("jiq");
         enum bal_engine engine;
         struct bal_error err = {0};

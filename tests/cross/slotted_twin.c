@@ -38,16 +38,18 @@ struct choice {
 };
 
 /* A list without duplicates; `place` finds a choice in it: index + 1, by hash. */
-enum { CHOICES = 8000, PLACES = 16384 };
+enum { CHOICES = 60000, PLACES = 131072 };
 struct choices {
     size_t count;
     struct choice choice[CHOICES];
-    uint16_t place[PLACES];
+    uint32_t at[CHOICES]; /* its place */
+    uint32_t place[PLACES];
 };
 
 static void clear(struct choices *choices) {
+    for (size_t i = 0; i < choices->count; i++)
+        choices->place[choices->at[i]] = 0;
     choices->count = 0;
-    memset(choices->place, 0, sizeof choices->place);
 }
 
 static bool same_jobs(const int *a, const int *b) {
@@ -58,12 +60,13 @@ static void add_choice(struct choices *choices, const struct choice *choice) {
     uint32_t hash = (uint32_t)choice->hidden;
     for (int i = 0; i < N_MAX; i++)
         hash = (hash * 61 + (uint32_t)choice->jobs[i]) * 2654435761u;
-    for (uint32_t at = hash >> 18;; at = (at + 1) % PLACES) {
-        uint16_t *place = &choices->place[at];
+    for (uint32_t at = hash >> 15;; at = (at + 1) % PLACES) {
+        uint32_t *place = &choices->place[at];
         if (*place == 0) {
             assert_true(choices->count < CHOICES);
+            choices->at[choices->count] = at;
             choices->choice[choices->count++] = *choice;
-            *place = (uint16_t)choices->count;
+            *place = (uint32_t)choices->count;
             return;
         }
         struct choice *known = &choices->choice[*place - 1];
@@ -308,6 +311,52 @@ static void choose_pi(int count, bool split, int hidden, double chance, struct c
     }
 }
 
+/* Each job to a uniform idle server. */
+static void choose_pi_each(int count, bool split, int hidden, double chance, struct choices *choices) {
+    int idle[N_MAX];
+    const int idle_count = idle_servers(idle);
+    if (!split || count == 1 || idle_count == 0) {
+        choose_pi(count, split, hidden, chance, choices);
+        return;
+    }
+    unsigned set = 0;
+    for (int k = 0; k < idle_count; k++)
+        set |= 1u << idle[k];
+    for (int k = 0; k < idle_count; k++)
+        pour(set, false, count, idle[k], chance / idle_count, choices);
+}
+
+/* To each idle server in turn, in a uniform order, half of what is left, and to the last one the rest. */
+static void halve(unsigned set, struct choice choice, int left, struct choices *choices) {
+    const int members = __builtin_popcount(set);
+    if (left == 0) {
+        add_choice(choices, &choice);
+        return;
+    }
+    const int part = members > 1 ? left - left / 2 : left;
+    choice.probability /= members;
+    for (int i = 0; i < twin.n; i++)
+        if (set >> i & 1) {
+            struct choice next = choice;
+            next.jobs[i] = part;
+            halve(set & ~(1u << i), next, left - part, choices);
+        }
+}
+
+static void choose_pi_halves(int count, bool split, int hidden, double chance, struct choices *choices) {
+    int idle[N_MAX];
+    const int idle_count = idle_servers(idle);
+    if (!split || count == 1 || idle_count == 0) {
+        choose_pi(count, split, hidden, chance, choices);
+        return;
+    }
+    unsigned set = 0;
+    for (int k = 0; k < idle_count; k++)
+        set |= 1u << idle[k];
+    for (int k = 0; k < idle_count; k++)
+        halve(set, (struct choice){.probability = chance / idle_count, .hidden = idle[k]}, count, choices);
+}
+
 /* LI is drawn in a slot without arrivals too. */
 static void rest_pi(void) {
     int idle[N_MAX];
@@ -328,11 +377,13 @@ static const struct literal literals[] = {
     {"pod-memory:d=1,b=1", choose_pod_memory, NULL, NONE, 2},
     {"least-work", choose_least_work, NULL, NONE, ALL},
     {"jiq", choose_jiq, NULL, NONE, 0},
-    {"jiq:else=own", choose_jiq_own, NULL, NONE, 0},
-    {"own", choose_jsq, NULL, NONE, 0}, /* the only dispatcher has sent all jobs that are there */
-    {"own:d=2", choose_pod_distinct, NULL, NONE, 0},
-    {"own:d=2,replace=1", choose_pod, NULL, NONE, 0},
+    {"jiq:else=least-conn", choose_jiq_own, NULL, NONE, 0},
+    {"least-conn", choose_jsq, NULL, NONE, 0}, /* the only dispatcher has sent all jobs that are there */
+    {"least-conn:d=2", choose_pod_distinct, NULL, NONE, 0},
+    {"least-conn:d=2,replace=1", choose_pod, NULL, NONE, 0},
     {"pi", choose_pi, rest_pi, 0, 0}, /* all start idle, so LI(0) does not matter */
+    {"pi:split=each", choose_pi_each, rest_pi, 0, 0},
+    {"pi:split=halves", choose_pi_halves, rest_pi, 0, 0},
 };
 
 /* ---- the four steps, literally ---- */
@@ -520,7 +571,7 @@ static void run_beside(const struct bal_model *model, const struct literal *lite
                        uint64_t seed) {
     struct bal_policy_spec spec;
     assert_int_equal(bal_policy_parse(literal->policy, &spec, NULL), BAL_OK);
-    const struct bal_run run = {.seed = seed, .replication = 2, .time = SLOTS, .plain = plain};
+    const struct bal_run run = {.seed = seed, .replication = 2, .time = SLOTS, .reference = plain};
     start(model, literal, spec.policy, &run);
     struct bal_policy watcher = *spec.policy;
     watcher.route = watch_route;

@@ -85,7 +85,7 @@ static struct {
     int n;
     bool others;
     int (*f)(int l);
-    struct bal_coin coin;
+    struct bal_bernoulli coin;
     struct bal_rng arrivals, places, choices;
     int host[N_MAX]; /* of each generator */
     int slot;
@@ -109,6 +109,11 @@ static void push(int i, int job) {
     twin.job[i][twin.tail[i]++] = job;
 }
 
+static bool on_one_server(enum bal_placement_kind kind) {
+    return kind == BAL_PLACEMENT_MOVING || kind == BAL_PLACEMENT_LONGEST || kind == BAL_PLACEMENT_SHORTEST ||
+           kind == BAL_PLACEMENT_CYCLING;
+}
+
 static void place_generators(const struct bal_placement *placement) {
     int g = 0;
     if (placement->kind == BAL_PLACEMENT_EVEN || placement->kind == BAL_PLACEMENT_WALK)
@@ -123,12 +128,24 @@ static void place_generators(const struct bal_placement *placement) {
         for (unsigned e = 0; e < placement->entries; e++)
             for (unsigned i = 0; i < placement->count[e]; i++)
                 twin.host[g++] = (int)placement->host[e];
-    assert_true(placement->kind == BAL_PLACEMENT_MOVING || g == twin.n);
+    assert_true(on_one_server(placement->kind) || g == twin.n);
+}
+
+/* Strictly more or fewer than every server in front of it. */
+static int find_extreme(int sign) {
+    int host = 0;
+    for (int i = 1; i < twin.n; i++)
+        if (sign * length(i) > sign * length(host))
+            host = i;
+    return host;
 }
 
 static void move_generators(enum bal_placement_kind kind) {
-    if (kind == BAL_PLACEMENT_MOVING) {
-        const int host = (int)bal_rng_below(&twin.places, (uint32_t)twin.n);
+    if (on_one_server(kind)) {
+        const int host = kind == BAL_PLACEMENT_LONGEST    ? find_extreme(1)
+                         : kind == BAL_PLACEMENT_SHORTEST ? find_extreme(-1)
+                         : kind == BAL_PLACEMENT_CYCLING  ? (twin.slot - 1) % twin.n
+                                                         : (int)bal_rng_below(&twin.places, (uint32_t)twin.n);
         for (int g = 0; g < twin.n; g++)
             twin.host[g] = host;
     }
@@ -144,8 +161,8 @@ static void make_jobs(void) {
     for (int g = 0; g < twin.n; g++) {
         const int left = twin.n - g;
         if (g % 64 == 0)
-            word = bal_coin_flip(&twin.coin, &twin.arrivals,
-                                 left < 64 ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0);
+            word = bal_bernoulli_draw(&twin.coin, &twin.arrivals,
+                                      left < 64 ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0);
         if (word >> g % 64 & 1) {
             push(twin.host[g], twin.slot);
             twin.made++;
@@ -214,7 +231,7 @@ static void start(const struct bal_model *model, const struct function *function
     twin.n = (int)bal_servers_count(&model->servers);
     twin.others = model->others;
     twin.f = function->f;
-    twin.coin = bal_coin_of(model->load);
+    twin.coin = bal_bernoulli_make(model->load);
     bal_rng_init(&twin.arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_rng_init(&twin.places, run->seed, run->replication, BAL_STREAM_PLACES);
     bal_rng_init(&twin.choices, run->seed, run->replication, BAL_STREAM_STEALING);
@@ -361,6 +378,15 @@ static void moving(void **state) {
     every_function("100", 0.3, "moving", 1100);
 }
 
+static void adversaries(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"longest", "shortest", "cycling"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        every_function("7", 0.97, kinds[i], 800);
+        every_function("66", 0.3, kinds[i], 400);
+    }
+}
+
 static void walk(void **state) {
     (void)state;
     every_function("3", 0.9, "walk", 1500);
@@ -456,11 +482,17 @@ static void uniform(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(even),       cmocka_unit_test(hosts),
-        cmocka_unit_test(moving),     cmocka_unit_test(walk),
-        cmocka_unit_test(map),        cmocka_unit_test(alone),
-        cmocka_unit_test(overload),   cmocka_unit_test(uniform),
-        cmocka_unit_test(beginnings), cmocka_unit_test(beyond_the_count_of_slots),
+        cmocka_unit_test(even),
+        cmocka_unit_test(hosts),
+        cmocka_unit_test(moving),
+        cmocka_unit_test(walk),
+        cmocka_unit_test(map),
+        cmocka_unit_test(adversaries),
+        cmocka_unit_test(alone),
+        cmocka_unit_test(overload),
+        cmocka_unit_test(uniform),
+        cmocka_unit_test(beginnings),
+        cmocka_unit_test(beyond_the_count_of_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void world_report_load(struct world *world, uint32_t server) {
 
 /* All servers are on and idle, and the dispatcher knows. The order of those reports is part of the history.
  */
-static void world_start(struct world *world, const struct bal_setting *setting) {
+static void world_start(struct world *world, const struct bal_policy_context *setting) {
     memset(world->length, 0, sizeof world->length);
     memset(world->urgent, 0, sizeof world->urgent);
     memset(world->off, 0, sizeof world->off);
@@ -188,7 +188,7 @@ static struct script script_of(uint64_t seed) {
     return script;
 }
 
-static struct outcome live(struct world *world, const struct bal_setting *setting,
+static struct outcome live(struct world *world, const struct bal_policy_context *setting,
                            const struct script *script, uint32_t count, struct bal_rng *rng) {
     world_start(world, setting);
     struct outcome last = {0};
@@ -235,7 +235,7 @@ static bool looks_symmetric(const struct bal_policy_spec *spec, const uint32_t *
     static const uint32_t plain[SERVERS] = {0, 1, 2, 3, 4};
     static struct tally tally;
     tally.cells = 0;
-    const struct bal_setting setting = {SERVERS, 0.9};
+    const struct bal_policy_context setting = {SERVERS, 0.9};
     const struct script script = script_of(seed);
     struct world world[2] = {{.spec = spec, .name = plain}, {.spec = spec, .name = name}};
     for (int which = 0; which < 2; which++) {
@@ -257,11 +257,12 @@ static bool looks_symmetric(const struct bal_policy_spec *spec, const uint32_t *
 /* ---- the policies ---- */
 
 /* Every policy as it is listed, and some with other parameters. */
-static const char *const more[] = {"pod:d=3,replace=0", "pod:d=1,pertask=1",        "pod-memory:d=2,b=2",
-                                   "rcpb:c=3,mup=1",    "pod-ssp:d1=1,d2=3",        "jiq:else=own",
-                                   "jiq:else=own2",     "jiq:idle=fastest",         "pi:idle=fastest",
-                                   "tabs:else=own",     "tabs:else=own2",           "own:d=2",
-                                   "lsq:p=0.5,d=1",     "prequal:r=1.5,remove=0.5", "own:d=2,replace=1"};
+static const char *const more[] = {
+    "pod:d=3,replace=0",        "pod:d=1,pertask=1",       "pod-memory:d=2,b=2",    "rcpb:c=3,mup=1",
+    "pod-ssp:d1=1,d2=3",        "jiq:else=least-conn",     "jiq:else=least-conn2",  "jiq:idle=fastest",
+    "pi:idle=fastest",          "tabs:else=least-conn",    "tabs:else=least-conn2", "least-conn:d=2",
+    "pod-memory:ask=new",       "pi:split=each",           "pi:split=halves",       "lsq:p=0.5,d=1",
+    "prequal:r=1.5,remove=0.5", "least-conn:d=2,replace=1"};
 
 static bool listed(size_t i, struct bal_policy_spec *spec) {
     if (i >= bal_policy_count + LENGTH(more))

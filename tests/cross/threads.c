@@ -19,7 +19,7 @@ static struct bal_case case_of(const char *policy, const char *servers, const ch
     struct bal_case c = {.model = {.load = load}, .replications = 4};
     struct bal_error err;
     if (bal_policy_parse(policy, &c.policy, &err) || bal_servers_parse(servers, &c.model.servers, &err) ||
-        bal_law_parse(size, &c.model.size, &err))
+        bal_dist_parse(size, &c.model.size, &err))
         fail_msg("%s", err.text);
     c.run = (struct bal_run){.seed = 501, .time = jobs / bal_model_arrival_rate(&c.model), .warmup = NAN};
     return c;
@@ -44,7 +44,8 @@ static void fill_cases(struct bal_case cases[CASES], double precision) {
 static void assert_same(const struct bal_result *a, const struct bal_result *b) {
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
         assert_memory_equal(&a->metric[m].mean, &b->metric[m].mean, sizeof a->metric[m].mean);
-        assert_memory_equal(&a->metric[m].half, &b->metric[m].half, sizeof a->metric[m].half);
+        assert_memory_equal(&a->metric[m].half_width, &b->metric[m].half_width,
+                            sizeof a->metric[m].half_width);
     }
     assert_memory_equal(a->tail, b->tail, sizeof a->tail);
     assert_int_equal(a->verdict, b->verdict);
@@ -56,7 +57,7 @@ static void assert_same(const struct bal_result *a, const struct bal_result *b) 
 }
 
 static void run_all(const struct bal_case *cases, unsigned threads, struct bal_result *results) {
-    const struct bal_lab_options options = {.threads = threads, .most = 40};
+    const struct bal_lab_options options = {.threads = threads, .max_replications = 40};
     struct bal_error err;
     if (bal_lab_run(cases, CASES, &options, results, &err))
         fail_msg("%s", err.text);
@@ -82,7 +83,7 @@ static void same_for_any_threads(double precision) {
             more += one[i].replications > cases[i].replications;
             reached += one[i].precise;
             assert_true(one[i].replications >= cases[i].replications && one[i].replications <= 40);
-            assert_int_equal(one[i].precise, response.half <= precision * response.mean);
+            assert_int_equal(one[i].precise, response.half_width <= precision * response.mean);
         }
         assert_true(more >= 2 && reached >= 2); /* the rounds were used, and not in vain */
     } else {
@@ -114,7 +115,7 @@ static void threads_do_not_matter_where_runs_grow(void **state) {
     for (int i = 0; i < GROWING; i++) {
         cases[i].replications = 10;
         cases[i].precision = 0.004;
-        cases[i].longest = 1000 * cases[i].run.time;
+        cases[i].max_run_length = 1000 * cases[i].run.time;
     }
     for (unsigned threads = 1; threads <= 3; threads += 2) {
         const struct bal_lab_options options = {.threads = threads};
@@ -132,13 +133,13 @@ static void threads_do_not_matter_where_runs_grow(void **state) {
  * longer, and then the precision is reached as it is from ten. */
 static void a_precision_may_begin_with_few_runs(void **state) {
     (void)state;
-    const struct bal_lab_options options = {.threads = 2, .most = 60};
+    const struct bal_lab_options options = {.threads = 2, .max_replications = 60};
     struct bal_result result;
     for (unsigned few = 1; few <= 2; few++) {
         struct bal_case c = case_of("jiq", "10", "exp", 0.7, 2000);
         c.replications = few;
         c.precision = 0.004;
-        c.longest = 1000 * c.run.time;
+        c.max_run_length = 1000 * c.run.time;
         assert_int_equal(bal_lab_run(&c, 1, &options, &result, NULL), BAL_OK);
         assert_true(result.precise && result.replications > 5);
         assert_true(result.time > c.run.time && result.time < 70 * c.run.time);
@@ -239,7 +240,7 @@ static void a_stop_amid_longer_runs_keeps_the_shorter_ones(void **state) {
     for (int i = 0; i < 2; i++) {
         cases[i].replications = 10;
         cases[i].precision = 0.004;
-        cases[i].longest = 1000 * cases[i].run.time;
+        cases[i].max_run_length = 1000 * cases[i].run.time;
     }
     struct bal_result *result = calloc(4, sizeof *result), *shorter = result + 2;
     assert_non_null(result);

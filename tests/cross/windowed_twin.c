@@ -15,7 +15,7 @@
 #include "ballast/set.h"
 #include "ballast/simulate.h"
 #include "ballast/trace.h"
-#include "engine/windowed.h"
+#include "engine/window_autoscaler.h"
 #include "texts.h"
 
 #include <math.h>
@@ -25,17 +25,17 @@
 static const struct bal_window_rule documented = {
     .target = 0.7, .window = 60, .panic = 0.1, .threshold = 2, .tick = 2};
 
-static struct windowed begin(const struct bal_window_rule *rule, uint32_t servers) {
-    struct windowed w;
-    assert_int_equal(bal_windowed_init(&w, rule, servers), BAL_OK);
+static struct window_autoscaler begin(const struct bal_window_rule *rule, uint32_t servers) {
+    struct window_autoscaler w;
+    assert_int_equal(bal_window_autoscaler_init(&w, rule, servers), BAL_OK);
     return w;
 }
 
 /* So many ticks pass with so many jobs there and so many servers ready; returns what is wanted then. */
-static uint32_t after(struct windowed *w, unsigned ticks, uint64_t jobs, uint32_t ready) {
-    windowed_count(w, w->since, (int)((int64_t)jobs - (int64_t)w->jobs));
+static uint32_t after(struct window_autoscaler *w, unsigned ticks, uint64_t jobs, uint32_t ready) {
+    window_autoscaler_count(w, w->since, (int)((int64_t)jobs - (int64_t)w->jobs));
     for (unsigned i = 0; i < ticks; i++)
-        bal_windowed_decide(w, ready);
+        bal_window_autoscaler_decide(w, ready);
     return w->wanted;
 }
 
@@ -45,37 +45,37 @@ static void the_documented_example(void **state) {
     (void)state;
     struct bal_window_rule rule = documented;
     rule.target = 10 * 0.7;
-    struct windowed w = begin(&rule, 1000);
+    struct window_autoscaler w = begin(&rule, 1000);
     assert_int_equal(after(&w, 30, 100, 15), 15);
-    bal_windowed_fini(&w);
+    bal_window_autoscaler_fini(&w);
 }
 
 /* Halved at each step, and gone after a window without traffic, not before. */
 static void goes_down_slowly(void **state) {
     (void)state;
-    struct windowed w = begin(&documented, 1000);
+    struct window_autoscaler w = begin(&documented, 1000);
     assert_int_equal(after(&w, 1, 0, 100), 50);
     assert_int_equal(after(&w, 1, 0, 50), 25);
-    bal_windowed_fini(&w);
+    bal_window_autoscaler_fini(&w);
     w = begin(&documented, 1000);
     after(&w, 60, 1, 2);
     assert_int_equal(w.wanted, 2);
     assert_int_equal(after(&w, 29, 0, 1), 1);
     assert_int_equal(after(&w, 1, 0, 1), 0);
-    bal_windowed_fini(&w);
+    bal_window_autoscaler_fini(&w);
 }
 
 /* Twice as many wanted by 6 s as are ready: at once, and not fewer until a window has passed without reason.
  */
 static void panics(void **state) {
     (void)state;
-    struct windowed w = begin(&documented, 1000);
+    struct window_autoscaler w = begin(&documented, 1000);
     assert_int_equal(after(&w, 100, 7, 10), 10);
     assert_int_equal(after(&w, 1, 14, 10), 11); /* (29 * 7 + 14) / 30 / 0.7 = 10.3 */
     assert_int_equal(after(&w, 2, 21, 10), 27); /* (14 + 21 + 21) / 3 / 0.7 = 26.7, above 2 * 10 */
     assert_int_equal(after(&w, 30, 1, 27), 27);
     assert_int_equal(after(&w, 1, 1, 27), 13);
-    bal_windowed_fini(&w);
+    bal_window_autoscaler_fini(&w);
 }
 
 /* ---- a literal simulation ---- */
@@ -312,11 +312,11 @@ static struct bal_model model_of(const struct bal_trace *trace, double setup) {
     struct bal_error err;
     char text[20];
     snprintf(text, sizeof text, "%d", SERVERS);
-    if (bal_servers_parse(text, &model.servers, &err) || bal_law_parse("exp", &model.size, &err) ||
-        bal_law_parse("det", &model.setup, &err))
+    if (bal_servers_parse(text, &model.servers, &err) || bal_dist_parse("exp", &model.size, &err) ||
+        bal_dist_parse("det", &model.setup, &err))
         fail_msg("%s", err.text);
-    bal_law_scale(&model.size, info->size_mean);
-    bal_law_scale(&model.setup, setup);
+    bal_dist_scale(&model.size, info->size_mean);
+    bal_dist_scale(&model.setup, setup);
     model.load = info->work / info->span / SERVERS;
     return model;
 }
@@ -449,8 +449,8 @@ static void delayed_off_with_slots_by_hand(void **state) {
     assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_OK);
     struct bal_model model = model_of(trace, 1);
     assert_int_equal(bal_servers_parse("2", &model.servers, &err), BAL_OK);
-    assert_int_equal(bal_law_parse("det", &model.standby, &err), BAL_OK);
-    bal_law_scale(&model.standby, 0.5);
+    assert_int_equal(bal_dist_parse("det", &model.standby, &err), BAL_OK);
+    bal_dist_scale(&model.standby, 0.5);
     model.slots = 2;
     model.start.off = 1;
     const struct bal_trial trial = simulate(&model, "delayed-off", trace, 1);
@@ -474,12 +474,12 @@ static void delayed_off_between_its_ends(void **state) {
     struct bal_trace *trace = record(job, 4, 0.15);
     struct bal_model model = model_of(trace, 1);
     const struct bal_trial always = simulate(&model, "central", trace, 4);
-    bal_law_parse("det", &model.standby, NULL);
-    bal_law_scale(&model.standby, 1e7);
+    bal_dist_parse("det", &model.standby, NULL);
+    bal_dist_scale(&model.standby, 1e7);
     const struct bal_trial never = simulate(&model, "delayed-off", trace, 4);
     expect_near(never.metric[BAL_RESPONSE_MEAN], always.metric[BAL_RESPONSE_MEAN], "mean response", 4);
     assert_true(never.metric[BAL_SERVERS_OFF] == 0);
-    bal_law_scale(&model.standby, 1e-9);
+    bal_dist_scale(&model.standby, 1e-9);
     const struct bal_trial at_once = simulate(&model, "delayed-off", trace, 4);
     assert_true(at_once.metric[BAL_SERVERS_OFF] > 0.5);
     assert_true(at_once.metric[BAL_RESPONSE_MEAN] > always.metric[BAL_RESPONSE_MEAN]);

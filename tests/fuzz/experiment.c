@@ -62,10 +62,14 @@ static void check_parts(const struct bal_experiment *e) {
         assert(claim->finding || claim->answers == -1);
         assert(claim->answers < (int)e->claims);
         assert(claim->answers < 0 || !e->claim[claim->answers].finding);
-        assert(claim->id && claim->says && claim->expected && claim->along < (int)e->axes);
-        assert((size_t)claim->of.policy < e->policies && (size_t)claim->to.policy < e->policies);
-        assert(claim->measure == BAL_MEASURE_VERDICT || claim->low <= claim->high);
-        check_selection(e, &claim->where);
+        assert(claim->id && claim->says && claim->checks > 0);
+        for (size_t k = 0; k < claim->checks; k++) {
+            const struct bal_check *check = &claim->check[k];
+            assert(check->expected && check->along < (int)e->axes);
+            assert((size_t)check->of.policy < e->policies && (size_t)check->to.policy < e->policies);
+            assert(check->measure == BAL_MEASURE_VERDICT || check->low <= check->high);
+            check_selection(e, &check->where);
+        }
     }
 }
 
@@ -94,7 +98,7 @@ static void hear(void *context, const char *mistake) {
 static void check_mistakes(const uint8_t *data, size_t size, enum bal_mode mode,
                            const struct bal_error *err) {
     struct told told = {.first = err->text};
-    const size_t count = bal_mistakes_of((const char *)data, size, "fuzz.yaml", mode, hear, &told);
+    const size_t count = bal_document_errors((const char *)data, size, "fuzz.yaml", mode, hear, &told);
     assert((count > 0) == (err->code != BAL_OK) && told.found == (count > 0));
 }
 

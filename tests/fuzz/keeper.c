@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert((mistakes == 0) == (told == 0) && told <= mistakes);
     if (mistakes)
         return 0;
-    assert(bal_key_is_secret(&config->key) && config->apps > 0);
+    assert(bal_key_is_secret(&config->keys.first) && config->apps > 0);
     for (size_t i = 0; i < config->apps; i++)
         check_app(&config->app[i]);
     config_free(config);

@@ -1,6 +1,6 @@
 /* Whatever the bytes: a law or one line of error. And a law must survive printing, and draw what a law may
  * draw. */
-#include "ballast/law.h"
+#include "ballast/dist.h"
 
 #include "../same_law.h"
 
@@ -19,31 +19,31 @@ static void check_error(const struct bal_error *err, enum bal_code code) {
         assert((unsigned char)*c >= ' ' && *c != 0x7f);
 }
 
-static void check_text(const struct bal_law *law) {
-    char text[BAL_LAW_TEXT];
-    assert(bal_law_print(law, text, sizeof text) < sizeof text);
-    struct bal_law back;
+static void check_text(const struct bal_dist *dist) {
+    char text[BAL_DIST_TEXT];
+    assert(bal_dist_print(dist, text, sizeof text) < sizeof text);
+    struct bal_dist back;
     struct bal_error err;
-    assert(bal_law_parse(text, &back, &err) == BAL_OK);
-    assert(same_law(law, &back));
+    assert(bal_dist_parse(text, &back, &err) == BAL_OK);
+    assert(same_law(dist, &back));
 }
 
-static void check_values(const struct bal_law *law) {
-    const double m1 = bal_law_moment(law, 1), m2 = bal_law_moment(law, 2), m3 = bal_law_moment(law, 3);
-    assert(law->mean > 0 && m1 > 0 && m2 > 0 && m3 > 0);
-    assert(m1 == law->mean || fabs(m1 - law->mean) <= 1e-9 * m1);
+static void check_values(const struct bal_dist *dist) {
+    const double m1 = bal_dist_moment(dist, 1), m2 = bal_dist_moment(dist, 2), m3 = bal_dist_moment(dist, 3);
+    assert(dist->mean > 0 && m1 > 0 && m2 > 0 && m3 > 0);
+    assert(m1 == dist->mean || fabs(m1 - dist->mean) <= 1e-9 * m1);
     if (isfinite(m3)) {
         /* Jensen, Cauchy and Schwarz: E[S^2] >= E[S]^2, E[S] E[S^3] >= E[S^2]^2 */
         assert(m2 >= m1 * m1 * (1 - 1e-9));
         assert(m1 * m3 >= m2 * m2 * (1 - 1e-9));
     }
-    assert(bal_law_cdf(law, 0) == 0 && bal_law_cdf(law, HUGE_VAL) == 1);
+    assert(bal_dist_cdf(dist, 0) == 0 && bal_dist_cdf(dist, HUGE_VAL) == 1);
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     for (int i = 0; i < 4; i++) {
-        const double x = bal_law_sample(law, &rng);
+        const double x = bal_dist_sample(dist, &rng);
         assert(x >= 0 && isfinite(x));
-        const double below = bal_law_cdf(law, x), later = bal_law_cdf(law, 2 * x);
+        const double below = bal_dist_cdf(dist, x), later = bal_dist_cdf(dist, 2 * x);
         assert(below >= 0 && below <= later + 1e-12 && later <= 1);
     }
 }
@@ -53,18 +53,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(text);
     memcpy(text, data, size);
     text[size] = '\0';
-    struct bal_law law;
+    struct bal_dist dist;
     struct bal_error err;
-    const enum bal_code code = bal_law_parse(text, &law, &err);
+    const enum bal_code code = bal_dist_parse(text, &dist, &err);
     if (code) {
         check_error(&err, code);
     } else {
-        check_text(&law);
-        check_values(&law);
-        bal_law_scale(&law, 0.3);
-        check_values(&law);
-        if (bal_law_is_exponential(&law))
-            assert(fabs(bal_law_cdf(&law, law.mean) + expm1(-1)) < 1e-9);
+        check_text(&dist);
+        check_values(&dist);
+        bal_dist_scale(&dist, 0.3);
+        check_values(&dist);
+        if (bal_dist_is_exponential(&dist))
+            assert(fabs(bal_dist_cdf(&dist, dist.mean) + expm1(-1)) < 1e-9);
     }
     free(text);
     return 0;

@@ -95,7 +95,7 @@ static enum bal_code take_record(void *context, const struct bal_log_record *rec
     struct account *account = context;
     account->records++;
     assert(record->job.size > 0 && record->whole >= -1 && record->ahead >= -1 && record->status < 1000);
-    for (unsigned i = 0; i < record->tries && i < BAL_LOG_VISITS; i++) {
+    for (unsigned i = 0; i < record->tries && i < BAL_LOG_TRIES; i++) {
         assert(record->visit[i].server < bal_log_servers_count(account->servers));
         assert(record->visit[i].took >= -1 && record->visit[i].status < 1000);
     }

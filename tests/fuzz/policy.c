@@ -26,7 +26,7 @@ static void check_text(const struct bal_policy_spec *spec) {
     for (unsigned i = 0; i < spec->policy->param_count; i++) {
         const struct bal_param *param = &spec->policy->params[i];
         const double value = spec->value[i];
-        assert(isnan(value) ? isnan(back.value[i]) && isnan(param->fallback) : value == back.value[i]);
+        assert(isnan(value) ? isnan(back.value[i]) && isnan(param->default_value) : value == back.value[i]);
         assert(isnan(value) || (value >= param->low && value <= param->high));
     }
     bal_policy_print(&back, again, sizeof again);
@@ -40,7 +40,7 @@ static double work(struct bal_fleet *fleet, uint32_t server) {
 /* A few jobs on a fleet of 6. */
 static void check_routing(const struct bal_policy_spec *spec) {
     enum { N = 6 };
-    const struct bal_setting setting = {.servers = N, .load = 0.9};
+    const struct bal_policy_context setting = {.servers = N, .load = 0.9};
     struct bal_error err;
     const enum bal_code code = bal_policy_check(spec, &setting, NULL, &err);
     if (code) {

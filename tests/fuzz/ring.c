@@ -1,9 +1,9 @@
 /* Whatever a server answers where records and the status of the module are asked for: what is taken is a
  * request that could be, there are as many as the head says, and the same bytes give the same. What is shown
  * of a status is text without control characters. */
-#include "twin/ring.h"
-#include "base/gather.h"
+#include "base/strbuf.h"
 #include "report/watch.h"
+#include "twin/parse_requests.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -41,15 +41,15 @@ static void try_watch(const char *text, size_t size) {
     const struct watch_view view = {.columns = 80};
     struct watch watch;
     struct bal_error err = {0};
-    struct bal_gather shown;
+    struct bal_strbuf shown;
     const enum bal_code code = bal_watch_read(&watch, text, size, "the status", &err);
     assert(code ? *err.text : !*err.text);
-    if (!code && bal_gather_open(&shown)) {
+    if (!code && bal_strbuf_open(&shown)) {
         bal_watch_print(NULL, &watch, &view, shown.stream);
-        assert(bal_gather_close(&shown));
+        assert(bal_strbuf_close(&shown));
         for (const char *at = shown.text; *at; at++)
             assert((unsigned char)*at >= ' ' || *at == '\n');
-        bal_gather_discard(&shown);
+        bal_strbuf_discard(&shown);
     }
     bal_watch_free(&watch);
 }

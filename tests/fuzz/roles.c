@@ -63,28 +63,28 @@ static void operate_station(struct bal_station *s, uint64_t now, struct input *i
     struct bal_message message;
     if (what < 6) {
         if (make_message(in, &message))
-            bal_station_hear(s, now, &message);
+            bal_station_receive(s, now, &message);
     } else if (what == 6) {
         bal_station_arrive(s, now, (uint32_t)number(in, 1), number(in, 1) % 10, number(in, 1) & 1, &task);
         *which = task.ticket;
     } else if (what == 7) {
-        bal_station_promise(s, now, *which, &message);
+        bal_station_piggyback_offer(s, now, *which, &message);
     } else if (what == 8) {
         bal_station_done(s, now, *which, number(in, 1) & 1);
     } else if (what == 9) {
         bal_station_returned(s, now, *which);
     } else if (what == 10) {
         bal_station_cancel(s, now, *which);
-    } else if (bal_station_news(s, now, &task)) {
+    } else if (bal_station_next_decision(s, now, &task)) {
         *which = task.ticket;
     }
-    assert(bal_station_pass(s, now) > now);
+    assert(bal_station_run_timers(s, now) > now);
 }
 
 static void try_station(struct input in) {
     static const uint64_t dispatchers[] = {1, 2}, stations[] = {3, 4};
     const uint64_t options = number(&in, 1);
-    struct bal_station_config config = {.owners = 2,
+    struct bal_station_config config = {.workers = 2,
                                         .slots = 1 + (uint32_t)(options % 3),
                                         .queue = 5,
                                         .classes = 2,
@@ -109,9 +109,9 @@ static void try_station(struct input in) {
         uint32_t count;
         now += number(&in, 1) * 2000000;
         operate_station(s, now, &in, ticket);
-        const char *fault = bal_station_unsound(s);
+        const char *fault = bal_station_find_inconsistency(s);
         assert(!fault);
-        const struct bal_message *said = bal_station_out(s, &count);
+        const struct bal_message *said = bal_station_outgoing(s, &count);
         check_said(said, count);
     }
     free(s);
@@ -128,7 +128,7 @@ static void operate_dispatcher(struct bal_dispatcher *d, uint64_t now, struct in
     struct bal_message message;
     if (what < 6) {
         if (make_message(in, &message))
-            bal_dispatcher_hear(d, now, &message);
+            bal_dispatcher_receive(d, now, &message);
     } else if (what == 6) {
         bal_dispatcher_arrive(d, now, (uint32_t)number(in, 1), &to);
         *which = to.ticket;
@@ -139,21 +139,21 @@ static void operate_dispatcher(struct bal_dispatcher *d, uint64_t now, struct in
         *which = to.ticket;
     } else if (what == 9) {
         bal_dispatcher_cancel(d, now, *which);
-    } else if (bal_dispatcher_news(d, now, &to)) {
+    } else if (bal_dispatcher_next_decision(d, now, &to)) {
         *which = to.ticket;
     }
-    assert(bal_dispatcher_pass(d, now) > now);
+    assert(bal_dispatcher_run_timers(d, now) > now);
 }
 
 static void try_dispatcher(struct input in) {
     static const char *const policies[] = {
-        "jiq", "jiq:else=hold", "tabs:else=hold", "tabs", "pod-ssp", "rcpb:c=1,mu=1",
-        "pi",  "jsq",           "jiq:else=own",   "own"};
+        "jiq", "jiq:else=hold", "tabs:else=hold",      "tabs",      "pod-ssp", "rcpb:c=1,mu=1",
+        "pi",  "jsq",           "jiq:else=least-conn", "least-conn"};
     static const struct bal_dispatcher_server servers[SERVERS] = {
         {.name = "a", .station = 1}, {.name = "b", .station = 2}, {.name = "c", .station = 3}};
     const char *name = policies[number(&in, 1) % (sizeof policies / sizeof *policies)];
     const struct bal_dispatcher_config config = {.servers = SERVERS + 1,
-                                                 .owners = 2,
+                                                 .workers = 2,
                                                  .requests = REQUESTS,
                                                  .classes = 2,
                                                  .held = 4,
@@ -180,9 +180,9 @@ static void try_dispatcher(struct input in) {
         uint32_t count;
         now += number(&in, 1) * 2000000;
         operate_dispatcher(d, now, &in, ticket);
-        const char *fault = bal_dispatcher_unsound(d);
+        const char *fault = bal_dispatcher_find_inconsistency(d);
         assert(!fault);
-        const struct bal_message *said = bal_dispatcher_out(d, &count);
+        const struct bal_message *said = bal_dispatcher_outgoing(d, &count);
         check_said(said, count);
     }
     free(d);

@@ -3,71 +3,84 @@
 $ ballast compare --servers 10 --load 0.8 --jobs 20k --replications 5
 | 10 servers at load 0.8, service exp; 5 replications of 20k jobs each, seed 1
 |
-| policy              mean response                   p99  watts  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────────────────────────────
-| least-work*         1.210 ± 0.063  █▉         5.0 ± 0.3    188  40.3%  20.0     0  = 1.20 (+0.5%)
-| lsq:p=1             1.361 ± 0.052  ██▏        5.9 ± 0.2    188  31.2%  1.00    40  → 1.00 (+36.1%)
-| jsq                 1.373 ± 0.052  ██▏        6.0 ± 0.3    188  31.9%  20.0     0  → 1.00 (+37.3%)
-| own                 1.373 ± 0.052  ██▏        6.0 ± 0.3    188  31.9%     0    40  → 1.00 (+37.3%)
-| jiq                 1.512 ± 0.069  ██▍        7.6 ± 0.6    188  28.8%  0.71    10  → 1.00 (+51.2%)
-| pi                    1.66 ± 0.11  ██▋        9.6 ± 1.0    188  27.2%  0.73    14
-| prequal:r=3         1.952 ± 0.078  ███        7.8 ± 0.3    188  60.5%  6.00   800
-| pod:d=2             2.193 ± 0.084  ███▍       8.5 ± 0.2    188  66.8%  4.00     0  → 1.95 (+12.6%)
-| rcpb:c=1            2.197 ± 0.086  ███▍      10.8 ± 0.5    188  52.3%  0.98     4  → 1.67 (+31.8%)
-| ewma:d=2,decay=10     2.39 ± 0.11  ███▊       9.6 ± 0.4    188  67.5%     0  1280
-| pod-memory:d=1,b=1    2.53 ± 0.12  ███▉       9.1 ± 0.3    188  77.1%  4.00     4
-| tabs:mu=0.1,nu=0.1    2.57 ± 0.61  ████          15 ± 7    193  52.8%  0.50    20  → 1.00 (+157.5%)
-| round-robin           2.94 ± 0.18  ████▌     13.7 ± 1.3    188  66.1%     0     4  = 2.92 (+0.7%)
-| random                5.16 ± 0.24  ████████      25 ± 3    188  80.3%     0     0  = 5.00 (+3.2%)
+| policy               mean response                    p99  watts  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────────────────
+| least-work*          1.210 ± 0.063  █▋        5.0 ± 0.3 !    188  40.3%  20.0     0  = 1.20 (+0.5%)
+| jiq:else=hold        1.210 ± 0.063  █▋        5.0 ± 0.3 !    188  40.3%  1.00    10  → 1.00 (+21.0%)
+| lsq:p=1              1.361 ± 0.052  █▉        5.9 ± 0.2 !    188  31.2%  1.00    40  → 1.00 (+36.1%)
+| jiq:else=least-conn  1.369 ± 0.060  █▉        5.9 ± 0.2 !    188  31.7%  0.68    10  → 1.00 (+36.9%)
+| jsq                  1.373 ± 0.052  █▉        6.0 ± 0.3 !    188  31.9%  20.0     0  → 1.00 (+37.3%)
+| least-conn           1.373 ± 0.052  █▉        6.0 ± 0.3 !    188  31.9%     0    40  → 1.00 (+37.3%)
+| jiq                  1.512 ± 0.069  ██        7.6 ± 0.6 !    188  28.8%  0.71    10  → 1.00 (+51.2%)
+| pi                     1.66 ± 0.11  ██▎       9.6 ± 1.0 !    188  27.2%  0.73    14
+| prequal:r=3          1.952 ± 0.078  ██▋       7.8 ± 0.3 !    188  60.5%  6.00   800
+| pod:d=2              2.193 ± 0.084  ███         8.5 ± 0.2    188  66.8%  4.00     0  → 1.95 (+12.6%)
+| rcpb:c=1             2.197 ± 0.086  ███      10.8 ± 0.5 !    188  52.3%  0.98     4  → 1.67 (+31.8%)
+| ewma:d=2,decay=10      2.39 ± 0.11  ███▎      9.6 ± 0.4 !    188  67.5%     0  1280
+| pod-memory:d=1,b=1     2.53 ± 0.12  ███▍      9.1 ± 0.3 !    188  77.1%  4.00     4
+| tabs:mu=0.1,nu=0.1     2.57 ± 0.61  ███▌         15 ± 7 !    193  52.8%  0.50    20  → 1.00 (+157.5%)
+| round-robin            2.94 ± 0.18  ████     13.7 ± 1.3 !    188  66.1%     0     4  = 2.92 (+0.7%)
+| random                 5.16 ± 0.24  ███████      25 ± 3 !    188  80.3%     0     0  = 5.00 (+3.2%)
 |
 | No policy can beat 1.2046: one common queue for all servers (M/M/N).
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, → limit of many servers, with the difference of the simulation.
 | *: must know how long every job will take: a lab does, a proxy does not.
 | watts: mean power of a server, busy, idle, in set-up or off.
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 65k would do
 $ ballast compare --servers 5x1,5x10 --load 0.8 --jobs 50k --replications 5
 | 5x1,5x10 servers at load 0.8, service exp; 5 replications of 50k jobs each, seed 1
 |
-| policy                  mean response                     p99  watts  waits  msgs  bits  theory
-| ───────────────────────────────────────────────────────────────────────────────────────────────────────
-| sed                     0.243 ± 0.012  ██         1.01 ± 0.07    167  66.6%     0    40
-| least-work*           0.2446 ± 0.0044  ██         2.41 ± 0.05    192  50.8%  20.0     0
-| fastest-idle          0.2447 ± 0.0048  ██         2.30 ± 0.04    190  36.9%     0    40
-| own                   0.2609 ± 0.0045  ██▏        2.39 ± 0.04    192  41.7%     0    40
-| lsq:p=1               0.3587 ± 0.0048  ██▉        4.40 ± 0.11    193  43.3%  1.00    40
-| jsq                   0.3589 ± 0.0053  ██▉        4.40 ± 0.08    193  43.3%  20.0     0
-| prequal:r=3           0.3742 ± 0.0063  ███        3.80 ± 0.12    187  70.1%  6.00   800
-| pi                      0.395 ± 0.015  ███▏       4.93 ± 0.15    193  38.6%  0.61    14
-| weighted-round-robin    0.533 ± 0.028  ████▎        6.0 ± 0.7    188  67.6%     0    40
-| weighted-random         0.877 ± 0.028  ███████▏    10.0 ± 0.6    188  79.9%     0     0  = 0.91 (-3.5%)
-| pod-memory:d=1,b=1      0.992 ± 0.011  ████████  10.26 ± 0.19    193  86.0%  4.00     4
-| random                       unstable                                           0     0  load < 0.182
-| round-robin                  unstable                                           0     4  load < 0.182
-| pod:d=2                      unstable                                        4.00     0  load < 0.364
-| jiq                          unstable                                        0.67    10
-| rcpb:c=1                     unstable                                        0.94     4
-| tabs:mu=0.1,nu=0.1           unstable                                        0.55    20
-| ewma:d=2,decay=10            unstable                                           0  1280
+| policy                  mean response                      p99  watts  waits  msgs  bits  theory
+| ────────────────────────────────────────────────────────────────────────────────────────────────────────
+| sed                     0.243 ± 0.012  █▊        1.01 ± 0.07 !    167  66.6%     0    40
+| least-work*           0.2446 ± 0.0044  █▊        2.41 ± 0.05 !    192  50.8%  20.0     0
+| fastest-idle          0.2447 ± 0.0048  █▊        2.30 ± 0.04 !    190  36.9%     0    40
+| jiq:else=hold         0.2459 ± 0.0037  █▊        2.42 ± 0.03 !    192  50.9%  1.00    10
+| least-conn            0.2609 ± 0.0045  █▉        2.39 ± 0.04 !    192  41.7%     0    40
+| jiq:else=least-conn   0.2612 ± 0.0041  █▉        2.39 ± 0.05 !    192  41.8%  0.58    10
+| lsq:p=1               0.3587 ± 0.0048  ██▌       4.40 ± 0.11 !    193  43.3%  1.00    40
+| jsq                   0.3589 ± 0.0053  ██▌       4.40 ± 0.08 !    193  43.3%  20.0     0
+| prequal:r=3           0.3742 ± 0.0063  ██▋       3.80 ± 0.12 !    187  70.1%  6.00   800
+| pi                      0.395 ± 0.015  ██▊       4.93 ± 0.15 !    193  38.6%  0.61    14
+| weighted-round-robin    0.533 ± 0.028  ███▊        6.0 ± 0.7 !    188  67.6%     0    40
+| weighted-random         0.877 ± 0.028  ██████▎    10.0 ± 0.6 !    188  79.9%     0     0  = 0.91 (-3.5%)
+| pod-memory:d=1,b=1      0.992 ± 0.011  ███████  10.26 ± 0.19 !    193  86.0%  4.00     4
+| random                       unstable                                            0     0  load < 0.182
+| round-robin                  unstable                                            0     4  load < 0.182
+| pod:d=2                      unstable                                         4.00     0  load < 0.364
+| jiq                          unstable                                         0.67    10
+| rcpb:c=1                     unstable                                         0.94     4
+| tabs:mu=0.1,nu=0.1           unstable                                         0.55    20
+| ewma:d=2,decay=10            unstable                                            0  1280
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
 | *: must know how long every job will take: a lab does, a proxy does not.
 | watts: mean power of a server, busy, idle, in set-up or off.
 | unstable: the queue grows without bound, so there is no mean. load < x: what theory allows.
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 360k would do
 $ ballast compare --servers 4 --load 0.7 --service 'hyper(4)' --jobs 20k --replications 5 --policy jsq --policy pod:d=3 --policy random --seed 9
 | 4 servers at load 0.7, service hyper(4); 5 replications of 20k jobs each, seed 9
 |
-| policy   mean response                    p50     p99  waits  msgs  bits  theory
-| ────────────────────────────────────────────────────────────────────────────────────────
-| jsq        2.20 ± 0.32  ██▋       0.83 ± 0.08  19 ± 3  39.4%  8.00     0
-| pod:d=3    2.65 ± 0.37  ███▏      1.02 ± 0.11  20 ± 3  49.8%  6.00     0
-| random       6.7 ± 1.1  ████████    2.9 ± 0.7  40 ± 6  69.7%     0     0  = 6.83 (-2.1%)
+| policy   mean response                   p50       p99  waits  msgs  bits  theory
+| ─────────────────────────────────────────────────────────────────────────────────────────
+| jsq        2.20 ± 0.32  ██▎      0.83 ± 0.08  19 ± 3 !  39.4%  8.00     0
+| pod:d=3    2.65 ± 0.37  ██▊      1.02 ± 0.11  20 ± 3 !  49.8%  6.00     0
+| random       6.7 ± 1.1  ███████    2.9 ± 0.7  40 ± 6 !  69.7%     0     0  = 6.83 (-2.1%)
 |
+| Times are in mean service times.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 | theory: = exact, with the difference of the simulation.
+| !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
+|    too short; --jobs 59k would do
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --format csv
-| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,drift,drift.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,stealing.requests,stealing.requests.ci,stealing.steals,stealing.steals.ci,stealing.moved,stealing.moved.ci,load.p50,load.p50.ci,load.p90,load.p90.ci,load.p99,load.p99.ci,load.p999,load.p999.ci,load.tail,load.tail.ci,load.achieved,load.achieved.ci,jobs.failed,jobs.failed.ci,jobs.gave_up,jobs.gave_up.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events,doubts,outlasted_curve,settings
-| "random",stable,3.373479948957202,0.3095238420875428,2.2778874317300914,0.15240252223451795,7.8422977941176475,0.45985824247277096,16.03260416666664,3.01611037354593,24.135933333333302,9.169262489522396,2.3762489736608194,0.30188369929805103,1.0991443452380953,0.16911593248683704,6.682535232843137,0.38949791826194624,14.769697916666663,2.640763028716652,22.999770833333315,9.006489824154489,0.6974355683716312,0.016391125453193132,2.3624727958757945,0.24064868625170857,9.449891183503178,0.9625947450068343,0,0,0,0,0,0,0,0,0,0,,,181.9137436743,0.7835787529118179,0.302095923597385,0.018802542992034488,0.698562394571667,0.013059645881864071,0.3014376054283329,0.013059645881864035,0,0,0,0,259.6535707744529,2.3010831654923476,0,0,0,0,0,0,-0.03843712578791417,0.1081476244968046,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7002722222222223,0.008270343800473465,0,0,,,3.333333333333333,,,0,markov,3,54047,120147,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
+| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,drift,drift.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,stealing.requests,stealing.requests.ci,stealing.steals,stealing.steals.ci,stealing.moved,stealing.moved.ci,load.p50,load.p50.ci,load.p90,load.p90.ci,load.p99,load.p99.ci,load.p999,load.p999.ci,load.tail,load.tail.ci,load.achieved,load.achieved.ci,jobs.failed,jobs.failed.ci,jobs.gave_up,jobs.gave_up.ci,high.queue.tail.1,high.queue.tail.1.ci,high.queue.tail.2,high.queue.tail.2.ci,high.queue.tail.3,high.queue.tail.3.ci,class.1.response.mean,class.1.response.mean.ci,class.1.response.p99,class.1.response.p99.ci,class.2.response.mean,class.2.response.mean.ci,class.2.response.p99,class.2.response.p99.ci,class.3.response.mean,class.3.response.mean.ci,class.3.response.p99,class.3.response.p99.ci,class.4.response.mean,class.4.response.mean.ci,class.4.response.p99,class.4.response.p99.ci,class.5.response.mean,class.5.response.mean.ci,class.5.response.p99,class.5.response.p99.ci,class.6.response.mean,class.6.response.mean.ci,class.6.response.p99,class.6.response.p99.ci,class.7.response.mean,class.7.response.mean.ci,class.7.response.p99,class.7.response.p99.ci,class.8.response.mean,class.8.response.mean.ci,class.8.response.p99,class.8.response.p99.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events,doubts,outlasted_curve,settings
+| "random",stable,3.373479948957202,0.30952384208753103,2.2778874317300914,0.15240252223451214,7.8422977941176475,0.4598582424727535,16.03260416666664,3.0161103735458155,24.135933333333302,9.169262489522048,2.3762489736608194,0.3018836992980396,1.0991443452380953,0.1691159324868306,6.682535232843137,0.3894979182619314,14.769697916666663,2.6407630287165516,22.999770833333315,9.006489824154146,0.6974355683716312,0.01639112545319251,2.3624727958757945,0.2406486862516994,9.449891183503178,0.9625947450067976,0,0,0,0,0,0,0,0,0,0,,,181.9137436743,0.7835787529117881,0.302095923597385,0.018802542992033777,0.698562394571667,0.013059645881863577,0.3014376054283329,0.013059645881863539,0,0,0,0,259.6535707744529,2.30108316549226,0,0,0,0,0,0,-0.03843712578791417,0.10814762449680049,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7002722222222223,0.00827034380047315,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,3.333333333333333,,,0,markov,3,54047,120147,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --policy jsq --format json | sed 's/"seconds": [0-9.e-]*/"seconds": 0/'
 | {
 |   "version": "0.1.0",
@@ -92,13 +105,15 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |   "results": [
 |     {
 |       "policy": "jsq",
-|       "response": {"mean": 1.5113383741049233, "ci": 0.11383674815931631, "p50": 1.0803985349989935, "p50_ci": 0.0668225805840761, "p90": 3.427783795809991, "p90_ci": 0.24044127208637237, "p99": 6.660112847222213, "p99_ci": 0.9787324927057324, "p999": 9.842270833333336, "p999_ci": 1.471110449694567},
-|       "waiting": {"mean": 0.5139334344133791, "ci": 0.10119807069582076, "p50": 0, "p50_ci": 0, "p90": 1.7988118489583336, "p90_ci": 0.3042854723113678, "p99": 4.93206597222222, "p99_ci": 1.044717711590665, "p999": 8.124697916666682, "p999_ci": 2.3892074797896106, "probability": 0.37880375983382836},
-|       "queue": {"mean": 1.0586358115618348, "ci": 0.08968080911043387, "total": 4.234543246247339, "tail": [1, 0.698621281755917, 0.2645369921169014, 0.07057230820077748, 0.01793076998126075, 0.005314691256999154, 0.0014516060459357865, 0.0002081622040436893]},
-|       "messages": {"probes_per_job": 4, "reports_per_job": 0, "per_job": 8, "per_time": 11.204355555555557},
-|       "power": {"mean": 181.917276905355, "mean_ci": 0.917796731868544, "waste": 0.3020256019096968, "energy_per_job": 259.7110746159133, "busy": 0.698621281755917, "standby": 0.3013787182440831, "setup": 0, "off": 0},
+|       "response": {"mean": 1.5113383741049233, "ci": 0.11383674815931198, "p50": 1.0803985349989935, "p50_ci": 0.06682258058407356, "p90": 3.427783795809991, "p90_ci": 0.24044127208636323, "p99": 6.660112847222213, "p99_ci": 0.9787324927056953, "p999": 9.842270833333336, "p999_ci": 1.471110449694511, "rare": ["p99", "p999"]},
+|       "waiting": {"mean": 0.5139334344133791, "ci": 0.10119807069581692, "p50": 0, "p50_ci": 0, "p90": 1.7988118489583336, "p90_ci": 0.3042854723113563, "p99": 4.93206597222222, "p99_ci": 1.0447177115906252, "p999": 8.124697916666682, "p999_ci": 2.3892074797895195, "rare": ["p99", "p999"], "probability": 0.37880375983382836, "probability_ci": 0.02449980546238384},
+|       "queue": {"mean": 1.0586358115618348, "ci": 0.08968080911043047, "total": 4.234543246247339, "total_ci": 0.3587232364417219, "tail": [1, 0.698621281755917, 0.2645369921169014, 0.07057230820077748, 0.01793076998126075, 0.005314691256999154, 0.0014516060459357865, 0.0002081622040436893]},
+|       "messages": {"probes_per_job": 4, "probes_per_job_ci": 0, "reports_per_job": 0, "reports_per_job_ci": 0, "per_job": 8, "per_job_ci": 0, "per_time": 11.204355555555557, "per_time_ci": 0.1323255008075704},
+|       "power": {"mean": 181.917276905355, "mean_ci": 0.9177967318685092, "waste": 0.3020256019096968, "waste_ci": 0.022033020271399372, "energy_per_job": 259.7110746159133, "energy_per_job_ci": 2.0729599721659917, "busy": 0.698621281755917, "busy_ci": 0.015296612197808304, "standby": 0.3013787182440831, "standby_ci": 0.015296612197808345, "setup": 0, "setup_ci": 0, "off": 0, "off_ci": 0},
 |       "lost": 0,
+|       "lost_ci": 0,
 |       "refused": 0,
+|       "refused_ci": 0,
 |       "memory_bits": 0,
 |       "verdict": "stable",
 |       "doubts": [],
@@ -106,9 +121,9 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |       "engine": "markov",
 |       "replications": 3,
 |       "precise": true,
-|       "load": {"achieved": 0.7002722222222223, "ci": 0.008270343800473465, "outlasted_curve": false},
+|       "load": {"achieved": 0.7002722222222223, "ci": 0.00827034380047315, "outlasted_curve": false},
 |       "transient": {"mean": 0, "ci": 0},
-|       "drift": {"mean": -0.038451829385952055, "ci": 0.15661754963962757},
+|       "drift": {"mean": -0.038451829385952055, "ci": 0.15661754963962163},
 |       "time": 7142.857142857143,
 |       "warmup": 0.1,
 |       "jobs": 54036,
@@ -117,13 +132,15 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |     },
 |     {
 |       "policy": "random",
-|       "response": {"mean": 3.373479948957202, "ci": 0.3095238420875428, "p50": 2.2778874317300914, "p50_ci": 0.15240252223451795, "p90": 7.8422977941176475, "p90_ci": 0.45985824247277096, "p99": 16.03260416666664, "p99_ci": 3.01611037354593, "p999": 24.135933333333302, "p999_ci": 9.169262489522396},
-|       "waiting": {"mean": 2.3762489736608194, "ci": 0.30188369929805103, "p50": 1.0991443452380953, "p50_ci": 0.16911593248683704, "p90": 6.682535232843137, "p90_ci": 0.38949791826194624, "p99": 14.769697916666663, "p99_ci": 2.640763028716652, "p999": 22.999770833333315, "p999_ci": 9.006489824154489, "probability": 0.6974355683716312},
-|       "queue": {"mean": 2.3624727958757945, "ci": 0.24064868625170857, "total": 9.449891183503178, "tail": [1, 0.6985623945716671, 0.48754152996146943, 0.34218889895415866, 0.239625643283369, 0.1684162030722801, 0.1193437310769881, 0.08662083178307754, 0.06256834283380554, 0.044652142139592566, 0.031499001394799823, 0.022425291807450776, 0.015972830844374866, 0.011391534297984672, 0.008575274233283968, 0.0063928095226745115, 0.004653233644771905, 0.0032696683455851754, 0.0024754833084446332, 0.0019104718105759915, 0.0014223709016367894, 0.0010402045414385553, 0.000790978804315438, 0.0005014988639038823, 0.0002799051653488387, 0.00017516238315679403, 9.793978505157846e-05, 4.2925182978244806e-05, 3.042579985848348e-05, 6.067561751241455e-06]},
-|       "messages": {"probes_per_job": 0, "reports_per_job": 0, "per_job": 0, "per_time": 0},
-|       "power": {"mean": 181.9137436743, "mean_ci": 0.7835787529118179, "waste": 0.302095923597385, "energy_per_job": 259.6535707744529, "busy": 0.698562394571667, "standby": 0.3014376054283329, "setup": 0, "off": 0},
+|       "response": {"mean": 3.373479948957202, "ci": 0.30952384208753103, "p50": 2.2778874317300914, "p50_ci": 0.15240252223451214, "p90": 7.8422977941176475, "p90_ci": 0.4598582424727535, "p99": 16.03260416666664, "p99_ci": 3.0161103735458155, "p999": 24.135933333333302, "p999_ci": 9.169262489522048, "rare": ["p99", "p999"]},
+|       "waiting": {"mean": 2.3762489736608194, "ci": 0.3018836992980396, "p50": 1.0991443452380953, "p50_ci": 0.1691159324868306, "p90": 6.682535232843137, "p90_ci": 0.3894979182619314, "p99": 14.769697916666663, "p99_ci": 2.6407630287165516, "p999": 22.999770833333315, "p999_ci": 9.006489824154146, "rare": ["p99", "p999"], "probability": 0.6974355683716312, "probability_ci": 0.01639112545319251},
+|       "queue": {"mean": 2.3624727958757945, "ci": 0.2406486862516994, "total": 9.449891183503178, "total_ci": 0.9625947450067976, "tail": [1, 0.6985623945716671, 0.48754152996146943, 0.34218889895415866, 0.239625643283369, 0.1684162030722801, 0.1193437310769881, 0.08662083178307754, 0.06256834283380554, 0.044652142139592566, 0.031499001394799823, 0.022425291807450776, 0.015972830844374866, 0.011391534297984672, 0.008575274233283968, 0.0063928095226745115, 0.004653233644771905, 0.0032696683455851754, 0.0024754833084446332, 0.0019104718105759915, 0.0014223709016367894, 0.0010402045414385553, 0.000790978804315438, 0.0005014988639038823, 0.0002799051653488387, 0.00017516238315679403, 9.793978505157846e-05, 4.2925182978244806e-05, 3.042579985848348e-05, 6.067561751241455e-06]},
+|       "messages": {"probes_per_job": 0, "probes_per_job_ci": 0, "reports_per_job": 0, "reports_per_job_ci": 0, "per_job": 0, "per_job_ci": 0, "per_time": 0, "per_time_ci": 0},
+|       "power": {"mean": 181.9137436743, "mean_ci": 0.7835787529117881, "waste": 0.302095923597385, "waste_ci": 0.018802542992033777, "energy_per_job": 259.6535707744529, "energy_per_job_ci": 2.30108316549226, "busy": 0.698562394571667, "busy_ci": 0.013059645881863577, "standby": 0.3014376054283329, "standby_ci": 0.013059645881863539, "setup": 0, "setup_ci": 0, "off": 0, "off_ci": 0},
 |       "lost": 0,
+|       "lost_ci": 0,
 |       "refused": 0,
+|       "refused_ci": 0,
 |       "memory_bits": 0,
 |       "verdict": "stable",
 |       "doubts": [],
@@ -131,9 +148,9 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |       "engine": "markov",
 |       "replications": 3,
 |       "precise": true,
-|       "load": {"achieved": 0.7002722222222223, "ci": 0.008270343800473465, "outlasted_curve": false},
+|       "load": {"achieved": 0.7002722222222223, "ci": 0.00827034380047315, "outlasted_curve": false},
 |       "transient": {"mean": 0, "ci": 0},
-|       "drift": {"mean": -0.03843712578791417, "ci": 0.1081476244968046},
+|       "drift": {"mean": -0.03843712578791417, "ci": 0.10814762449680049},
 |       "time": 7142.857142857143,
 |       "warmup": 0.1,
 |       "jobs": 54047,

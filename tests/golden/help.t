@@ -8,27 +8,27 @@ $ ballast --help
 | Ballast compares and tunes policies that distribute work over many servers.
 |
 | commands:
-|   compare    compare policies on one fleet: response times, messages, memory
-|   replay     access logs on a fleet of your choice: which policy, how many servers, what energy
-|   twin       follows live traffic and says what other policies, or fewer servers, would do with it now
-|   fit        fit a workload to access logs: an experiment file to ask what if
-|   price      what policies cost in messages and memory, and the cheapest for a wanted delay
-|   share      how many jobs may have high priority, for a wanted gain and loss
-|   tune       find how long idle servers should stay on: delay against energy
-|   frontier   find where stability ends: the largest load, the least that must be stolen
-|   fluid      follow the fluid model of a policy in time, and a simulated system beside it
-|   report     make a page of results: claims, figures, tables
-|   figure     draw the figures of an experiment as SVG, PNG and PDF
-|   paper      run a paper's experiments and judge its claims
-|   run        run an experiment file: a sweep over loads, fleets, policies
-|   check      check experiment files without running them
-|   results    list the runs in a file of results, or print what came out
-|   live       measure policies before real servers on this machine, beside what the lab says
-|   load       send open-loop HTTP load to real servers and measure their answers
-|   serve      be servers that stand for an app, to try and measure what is before them
-|   watch      show a running fleet in the terminal: servers, queues, response times
-|   policies   list the policies, their parameters, costs and papers
-|   help       explain a command
+|   compare         compare policies on one fleet: response times, messages, memory
+|   replay          replay access logs: which policy, how many servers, what energy
+|   twin            follow live traffic and predict what other policies, or fewer servers, would do with it
+|   fit             fit a workload to access logs: an experiment file to ask what if
+|   cheapest        what policies cost in messages and memory, and the cheapest for a wanted delay
+|   priority-share  how many jobs may have high priority, for a wanted gain and loss
+|   tune            find how long idle servers should stay on: delay against energy
+|   stability       find where stability ends: the highest stable load, the least that must be stolen
+|   fluid           solve the fluid model of a policy over time, and compare with a simulation
+|   report          make a page of results: claims, figures, tables
+|   figure          draw the figures of an experiment as SVG, PNG and PDF
+|   paper           run a paper's experiments and judge its claims
+|   run             run an experiment file: a sweep over loads, fleets, policies
+|   check           check experiment files without running them
+|   results         list the runs in a file of results, or print what came out
+|   live            benchmark policies on real servers of this machine and compare with the simulator
+|   load            send open-loop HTTP load to real servers and measure their answers
+|   test-server     run test servers in place of an app, to try and measure a load balancer
+|   watch           show a running fleet in the terminal: servers, queues, response times
+|   policies        list the policies, their parameters, costs and papers
+|   help            explain a command
 |
 | ballast help COMMAND tells more about one; ballast --version prints the version.
 | To begin: ballast compare
@@ -38,27 +38,27 @@ $ ballast
 ! Ballast compares and tunes policies that distribute work over many servers.
 !
 ! commands:
-!   compare    compare policies on one fleet: response times, messages, memory
-!   replay     access logs on a fleet of your choice: which policy, how many servers, what energy
-!   twin       follows live traffic and says what other policies, or fewer servers, would do with it now
-!   fit        fit a workload to access logs: an experiment file to ask what if
-!   price      what policies cost in messages and memory, and the cheapest for a wanted delay
-!   share      how many jobs may have high priority, for a wanted gain and loss
-!   tune       find how long idle servers should stay on: delay against energy
-!   frontier   find where stability ends: the largest load, the least that must be stolen
-!   fluid      follow the fluid model of a policy in time, and a simulated system beside it
-!   report     make a page of results: claims, figures, tables
-!   figure     draw the figures of an experiment as SVG, PNG and PDF
-!   paper      run a paper's experiments and judge its claims
-!   run        run an experiment file: a sweep over loads, fleets, policies
-!   check      check experiment files without running them
-!   results    list the runs in a file of results, or print what came out
-!   live       measure policies before real servers on this machine, beside what the lab says
-!   load       send open-loop HTTP load to real servers and measure their answers
-!   serve      be servers that stand for an app, to try and measure what is before them
-!   watch      show a running fleet in the terminal: servers, queues, response times
-!   policies   list the policies, their parameters, costs and papers
-!   help       explain a command
+!   compare         compare policies on one fleet: response times, messages, memory
+!   replay          replay access logs: which policy, how many servers, what energy
+!   twin            follow live traffic and predict what other policies, or fewer servers, would do with it
+!   fit             fit a workload to access logs: an experiment file to ask what if
+!   cheapest        what policies cost in messages and memory, and the cheapest for a wanted delay
+!   priority-share  how many jobs may have high priority, for a wanted gain and loss
+!   tune            find how long idle servers should stay on: delay against energy
+!   stability       find where stability ends: the highest stable load, the least that must be stolen
+!   fluid           solve the fluid model of a policy over time, and compare with a simulation
+!   report          make a page of results: claims, figures, tables
+!   figure          draw the figures of an experiment as SVG, PNG and PDF
+!   paper           run a paper's experiments and judge its claims
+!   run             run an experiment file: a sweep over loads, fleets, policies
+!   check           check experiment files without running them
+!   results         list the runs in a file of results, or print what came out
+!   live            benchmark policies on real servers of this machine and compare with the simulator
+!   load            send open-loop HTTP load to real servers and measure their answers
+!   test-server     run test servers in place of an app, to try and measure a load balancer
+!   watch           show a running fleet in the terminal: servers, queues, response times
+!   policies        list the policies, their parameters, costs and papers
+!   help            explain a command
 !
 ! ballast help COMMAND tells more about one; ballast --version prints the version.
 ! To begin: ballast compare
@@ -67,7 +67,7 @@ $ ballast help compare
 | usage: ballast compare [options]
 |
 | Simulates each policy on the same fleet with the same arrivals and prints the mean response time with its
-| 95 % confidence interval, percentiles, messages and memory, beside what theory says. Best first.
+| 95 % confidence interval, percentiles, messages and memory, compared with theory. Best first.
 |
 | options:
 |   --servers FLEET          how many, or COUNTxSPEED,...: 50x1,50x10; slotted also 50xuniform(1,19) (default 100)
@@ -80,13 +80,16 @@ $ ballast help compare
 |   --setup LAW              time to switch a server on, in place of 1/nu: 10, det(10), erlang(4,10), ...
 |   --failures HOW           servers fail and are repaired: mtbf=1000,mttr=10, also ...,jobs=restart or lost,
 |                            seen=no (default none)
-|   --start STATE            how servers start: idle, or fractions such as busy=0.3,off=0.7 (default idle)
+|   --start STATE            how servers start: idle, or fractions such as busy=0.3,off=0.7; busy=0.3,jobs=5: with
+|                            five jobs each (default idle)
 |   --watts B,I,S,O          watts of a server: BUSY,IDLE,SETUP,OFF (default 200,140,200,0)
 |   --slotted                slotted: time in slots, with a batch of jobs in each; or continuous
 |   --load X                 arriving work over the fleet's capacity, where batch does not tell it (default 0.9)
 |   --service LAW            law of the job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)
 |   --tasks M                tasks of a job, routed together and divided among servers (default 1)
 |   --high P                 two classes of jobs: the share of the high one, 0 to 1 (default none)
+|   --classes P,P,...        two to eight classes of jobs: the share of each, the most urgent first: 0.2,0.3,0.5
+|                            (default none)
 |   --arrivals HOW           how jobs come: poisson, mmpp(R1,T1;R2,T2;...), renewal(LAW) or batch(LAW) (default
 |                            poisson)
 |   --curve SHAPE            load over time: sine(A,P), table(T:F ...), file(PATH); table(...) repeat (default
@@ -99,8 +102,8 @@ $ ballast help compare
 |                            (default none)
 |   --victims WHOM           whom they ask: one of all servers, themselves included, or of the others (default
 |                            all)
-|   --placement P            policy stealing: where jobs are made: even, hosts(K), moving, walk, map(H:C ...)
-|                            (default even)
+|   --placement P            policy stealing: where jobs are made: even, hosts(K), moving, walk, longest,
+|                            shortest, cycling, map(H:C ...) (default even)
 |   --dispatchers M          how many, each with a view of its own; or the share of the jobs of each: 0.5,0.3,0.2
 |                            (default 1)
 |   --delay LAW              time that every message takes, and a job and its response: 0.1, exp(0.1), ...
@@ -112,9 +115,9 @@ $ ballast help compare
 |                            (default none)
 |   --churn UP,DOWN          mean times for which servers work and are down; jobs there are retried, or lost:
 |                            1000,10,lose (default none)
-|   --sinkhole SHARE         share of servers that answer fast and wrongly, and how fast: 0.1, 0.1,0.05 (default
+|   --fail-fast SHARE        share of servers that answer fast and wrongly, and how fast: 0.1, 0.1,0.05 (default
 |                            none)
-|   --quarantine             dispatchers shun servers that fail, and try them again later
+|   --ejection               dispatchers eject servers that fail several times in a row, and try them again later
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
 |   --jobs J                 length of a replication in expected jobs (default 2M, 100 a server, 100k slots, or
 |                            more)
@@ -124,7 +127,8 @@ $ ballast help compare
 |   --most R                 most replications that precision may ask for (default 1000)
 |   --warmup PART            part of a run to cut; auto: a fifth, or more; mser: what MSER-5 finds in each run
 |                            (default auto)
-|   --window W               or measure this last span of a run alone; with the time swept: a path (default none)
+|   --window W               or measure this last span of a run alone; with the time given it is a span of a path,
+|                            which need not be settled (default none)
 |   --engine NAME            markov, event, network, slotted, pooled, stealing; auto: by the model (default auto)
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
@@ -170,7 +174,7 @@ $ ballast policies
 |     the shortest queue of all, ties uniform
 | pod:d=2                     d probes                      0  Mitzenmacher; Vvedenskaya et al. 1996
 |     the shortest queue of d uniform servers (power of d choices)
-| pod-memory:d=1,b=1          d + b probes                 10  Mitzenmacher et al. 2002
+| pod-memory:d=1,b=1          d + b or d probes            10  Mitzenmacher et al. 2002
 |     as pod, the b best servers of the last dispatch compete too
 | least-work*                 N probes                      0  classic
 |     the server with the least remaining work (in time), ties uniform
@@ -188,8 +192,8 @@ $ ballast policies
 |     high jobs to the fewest high of d2, a low job giving way; servers let them interrupt
 | tabs:mu=0.1,nu=0.1          at most 2 reports          2000  Mukherjee et al. 2017
 |     an idle server that is on, else a busy one, and an idle one that is off is started
-| own                         nothing                   10000  classic; nginx, HAProxy, Envoy
-|     the fewest requests in flight of this dispatcher's own (least connections), of all or of d
+| least-conn                  nothing                   10000  classic; nginx, HAProxy, Envoy
+|     the fewest requests in flight of this dispatcher (least connections), of all or of d
 | weighted-random             nothing                       0  classic
 |     a server drawn in proportion to its weight (speed)
 | weighted-round-robin        nothing                   10000  classic; nginx
@@ -241,8 +245,8 @@ $ ballast policies jiq
 |   symmetric    yes
 |
 | parameters:
-|   else       where a job goes that finds no idle server: any, the fewest own requests, the fewer of two, or it waits
-|              uniform, own, own2, hold; default uniform
+|   else       where a job goes that finds no idle server: to any; to the one with the fewest requests in flight, of all or of two; or it waits
+|              uniform, least-conn, least-conn2, hold; default uniform
 |   report     dispatchers that an idle server asks for one with the fewest tokens
 |              whole number from 1 to 64, default 1
 |   idle       which of the idle servers gets a job: any, or the fastest (by weight)

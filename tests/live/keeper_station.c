@@ -141,13 +141,13 @@ static void kill_app(struct place *p) {
 
 static void send_all(struct place *p) {
     uint32_t count;
-    const struct bal_message *message = bal_station_out(p->s, &count);
+    const struct bal_message *message = bal_station_outgoing(p->s, &count);
     for (uint32_t i = 0; i < count; i++) {
         struct bal_message copy = message[i];
         uint8_t bytes[BAL_DATAGRAM_MAX];
         if (copy.receiver != KEEPER)
             continue;
-        p->wakes += copy.type == BAL_MSG_WAKE;
+        p->wakes += copy.type == BAL_MSG_START;
         const size_t size = bal_message_encode(&copy, &p->key, bytes);
         assert_true(size > 0);
         (void)sendto(p->socket, bytes, size, MSG_DONTWAIT, (struct sockaddr *)&p->to, sizeof p->to);
@@ -159,7 +159,7 @@ static void hear_all(struct place *p) {
     for (ssize_t size; (size = recv(p->socket, bytes, sizeof bytes, MSG_DONTWAIT)) >= 0;) {
         struct bal_message message;
         if (bal_receiver_open(&p->ear, bytes, (size_t)size, &message) == BAL_RECEIPT_FRESH)
-            bal_station_hear(p->s, now(), &message);
+            bal_station_receive(p->s, now(), &message);
         send_all(p);
     }
 }
@@ -182,7 +182,7 @@ static void arrive(struct place *p) {
 
 static void take_news(struct place *p) {
     struct bal_station_task task;
-    while (bal_station_news(p->s, now(), &task))
+    while (bal_station_next_decision(p->s, now(), &task))
         for (unsigned i = 0; i < p->count; i++)
             if (p->request[i].ticket == task.ticket) {
                 assert_int_equal(task.verdict, BAL_RUN);
@@ -206,7 +206,7 @@ static void step(struct place *p) {
     struct pollfd in = {.fd = p->socket, .events = POLLIN};
     poll(&in, 1, 1);
     hear_all(p);
-    bal_station_pass(p->s, now());
+    bal_station_run_timers(p->s, now());
     take_news(p);
     for (unsigned i = 0; i < p->count; i++)
         if (p->request[i].ends && p->request[i].ends <= now())
@@ -216,11 +216,11 @@ static void step(struct place *p) {
     /* Until another is there nobody may have noticed; and a while it is still there itself. */
     if (p->app_killed && p->count == 0 && is_ready(p, &instance) && !is_same(&instance, &p->killed_app))
         p->app_killed = false;
-    assert_null(bal_station_unsound(p->s));
+    assert_null(bal_station_find_inconsistency(p->s));
 }
 
 static void open_station(struct place *p) {
-    const struct bal_station_config config = {.owners = 1,
+    const struct bal_station_config config = {.workers = 1,
                                               .slots = SLOTS,
                                               .queue = REQUESTS,
                                               .peers = 1,

@@ -67,7 +67,7 @@ bool listener_run(const struct bal_policy_spec *spec, bool classes, uint32_t slo
     heard.policy = &listener;
     entries = 0;
     memset(urgent_before, 0, sizeof urgent_before);
-    if (bal_servers_parse("8", &model.servers, &err) || bal_law_parse("exp", &model.size, &err))
+    if (bal_servers_parse("8", &model.servers, &err) || bal_dist_parse("exp", &model.size, &err))
         return false;
     const struct bal_run run = {.seed = LISTENER_SEED,
                                 .time = LISTENER_JOBS / bal_model_arrival_rate(&model),

@@ -64,7 +64,7 @@ static struct bal_dispatcher *view(struct shared *shared, uint64_t seed) {
 
 static struct shared *begin(const char *text) {
     const struct bal_dispatcher_config config = {.servers = SERVERS,
-                                                 .owners = 2 * WORKERS,
+                                                 .workers = 2 * WORKERS,
                                                  .requests = WORKERS * OPEN + 8,
                                                  .classes = 2,
                                                  .slots = 4,
@@ -98,7 +98,7 @@ static void put(struct truth *truth, const struct bal_dispatch *to, uint32_t i) 
 
 static void take_news(struct bal_dispatcher *d, struct truth *truth) {
     struct bal_dispatch to;
-    while (bal_dispatcher_news(d, now(), &to))
+    while (bal_dispatcher_next_decision(d, now(), &to))
         for (uint32_t i = 0; i < OPEN; i++)
             if (truth->ticket[i] == to.ticket)
                 put(truth, &to, i);
@@ -112,7 +112,7 @@ static void step(struct bal_dispatcher *d, struct truth *truth, struct bal_rng *
         put(truth, &to, i);
     } else if (truth->server[i] == BAL_NONE) {
         take_news(d, truth);
-        bal_dispatcher_pass(d, now());
+        bal_dispatcher_run_timers(d, now());
     } else if (bal_rng_below(rng, 8) == 0) {
         if (!bal_dispatcher_retry(d, now(), truth->ticket[i], BAL_OUTCOME_FAILED, &to))
             abort();
@@ -177,11 +177,11 @@ static void configure(struct shared *shared, struct bal_dispatcher *d) {
 static void reap(struct shared *shared, struct bal_dispatcher *d, pid_t pid) {
     uint64_t owner, start_time;
     lock(shared);
-    bal_dispatcher_pass(d, now());
+    bal_dispatcher_run_timers(d, now());
     for (uint32_t i = 0; i < 2 * WORKERS; i++)
-        if (bal_dispatcher_owner(d, i, &owner, &start_time) && owner == (uint64_t)pid)
+        if (bal_dispatcher_worker(d, i, &owner, &start_time) && owner == (uint64_t)pid)
             bal_dispatcher_reap(d, now(), i);
-    const char *fault = bal_dispatcher_unsound(d);
+    const char *fault = bal_dispatcher_find_inconsistency(d);
     unlock(shared);
     if (fault)
         fail_msg("%s", fault);
@@ -243,7 +243,7 @@ static void kill_and_count(const char *text) {
 
 static void counts_are_exact_after_kills(void **state) {
     (void)state;
-    static const char *const policies[] = {"own", "jiq:else=hold", "lsq"};
+    static const char *const policies[] = {"least-conn", "jiq:else=hold", "lsq"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
         kill_and_count(policies[i]);
 }
@@ -291,7 +291,7 @@ static void threads_meet_only_under_the_lock(void **state) {
     }
     for (uint32_t i = 0; i < WORKERS; i++)
         pthread_join(threads[i], NULL);
-    assert_null(bal_dispatcher_unsound(d));
+    assert_null(bal_dispatcher_find_inconsistency(d));
     for (uint32_t i = 0; i < SERVERS; i++)
         assert_int_equal(bal_dispatcher_server(d, i).in_flight, 0);
     free(d);

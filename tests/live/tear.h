@@ -38,7 +38,7 @@ static inline void tear_facts(const struct torn_part *part, const char *before, 
 
 /* Does the entry at a change before the one at b? Both have been changed. */
 static inline bool tear_is_sooner(const char *after, size_t a, size_t b) {
-    const struct bal_entry *x = (const void *)(after + a), *y = (const void *)(after + b);
+    const struct bal_ledger_entry *x = (const void *)(after + a), *y = (const void *)(after + b);
     const bool x_ends = x->state == BAL_ENTRY_FREE, y_ends = y->state == BAL_ENTRY_FREE;
     if (x_ends != y_ends)
         return x_ends;
@@ -63,7 +63,7 @@ static inline size_t tear_entries(const struct torn_part *part, const char *befo
 /* block: as it is after the operation; before: a copy of it before; facts: what is known of servers or
  * dispatchers, entries: the requests, owners: who takes part. */
 static inline void tear(char *block, const char *before, size_t size, const struct torn_part *facts,
-                        const struct torn_part *entries, const struct torn_part *owners,
+                        const struct torn_part *entries, const struct torn_part *workers,
                         struct bal_rng *rng) {
     char *after = malloc(size);
     if (!after)
@@ -77,8 +77,8 @@ static inline void tear(char *block, const char *before, size_t size, const stru
     tear_entries(entries, entries_before, entries_after, changes);
     tear_facts(facts, before + (facts->at - block), after + (facts->at - block), changes > 0, rng);
     const bool all_changed = changes == changed;
-    memcpy(owners->at, (all_changed && bal_rng_below(rng, 2) ? after : before) + (owners->at - block),
-           owners->size);
+    memcpy(workers->at, (all_changed && bal_rng_below(rng, 2) ? after : before) + (workers->at - block),
+           workers->size);
     free(after);
 }
 

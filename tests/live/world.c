@@ -2,16 +2,18 @@
  *
  *     live-world [--seed N] [--count K] [--trace] [--twice]
  *
- * Runs K worlds from seed N on; N alone is one world, and without either it is 100. One in which something is
- * wrong is told with its seed, and the end of its history is printed; --seed N --trace prints all of it.
+ * Runs K worlds from seed N on; N alone is one world, and without either it is 1000. One in which something
+ * is wrong is told with its seed, and the end of its history is printed; --seed N --trace prints all of it.
  * --twice runs each world twice and compares the histories byte by byte. */
 #include "world.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /* The storm, then traffic in calm weather, then nothing. */
@@ -95,18 +97,39 @@ static const struct {
     const char *text;
     double probes; /* for a request; with jsq, of each server */
 } policies[] = {
-    {"random", 0},        {"round-robin", 0},   {"jsq", STATIONS_MOST},
-    {"pod:d=2", 2},       {"jiq:else=hold", 0}, {"pod-memory:d=1,b=1", 2},
-    {"jiq", 0},           {"jiq:else=own", 0},  {"pi", 0},
-    {"rcpb:c=2,mu=1", 0}, {"pod-scp", 8},       {"pod-sep", 8},
-    {"pod-ssp", 8},       {"own", 0},           {"own:d=2", 0},
-    {"lsq", 0},           {"lsq:p=1,d=2", 2},   {"ewma", 0},
-    {"prequal", 4},       {"jiq:else=hold", 0},
+    {"random", 0},
+    {"round-robin", 0},
+    {"jsq", STATIONS_MOST},
+    {"pod:d=2", 2},
+    {"jiq:else=hold", 0},
+    {"pod-memory:d=1,b=1", 2},
+    {"jiq", 0},
+    {"jiq:else=least-conn", 0},
+    {"pi", 0},
+    {"rcpb:c=2,mu=1", 0},
+    {"pod-scp", 8},
+    {"pod-sep", 8},
+    {"pod-ssp", 8},
+    {"least-conn", 0},
+    {"least-conn:d=2", 0},
+    {"lsq", 0},
+    {"lsq:p=1,d=2", 2},
+    {"ewma", 0},
+    {"prequal", 4},
+    {"jiq:else=hold", 0},
+    {"jiq:else=hold", 0},
 };
-static const char *const power_policies[] = {"tabs", "tabs:else=own", "tabs:else=hold"};
+static const char *const power_policies[] = {"tabs", "tabs:else=least-conn", "tabs:else=hold"};
 
 static void choose_policy(struct world *w) {
     struct bal_error err;
+    if (w->single) {
+        snprintf(w->policy_text, sizeof w->policy_text, "jiq:else=%s",
+                 bal_rng_below(&w->rng, 4) ? "hold" : "least-conn");
+        if (bal_policy_parse(w->policy_text, &w->policy, &err))
+            world_break(w, "%s", err.text);
+        return;
+    }
     if (w->keepers && bal_rng_below(&w->rng, 4)) {
         snprintf(w->policy_text, sizeof w->policy_text, "%s", power_policies[bal_rng_below(&w->rng, 3)]);
         if (bal_policy_parse(w->policy_text, &w->policy, &err))
@@ -126,56 +149,82 @@ static void choose_policy(struct world *w) {
 
 static void choose_weather(struct world *w) {
     w->faultless = bal_rng_below(&w->rng, 8) == 0;
+    w->single = !w->faultless && bal_rng_below(&w->rng, 6) == 0;
     w->weather.delay = 200 * US;
-    if (w->faultless)
+    if (w->faultless || w->single)
         return;
     const bool wet = bal_rng_below(&w->rng, 4) > 0, deadly = bal_rng_below(&w->rng, 4) > 0;
     w->weather.loss = wet ? 0.2 * bal_rng_uniform(&w->rng) : 0;
     w->weather.doubling = wet ? 0.1 * bal_rng_uniform(&w->rng) : 0;
     w->weather.damage = wet ? 0.05 * bal_rng_uniform(&w->rng) : 0;
+    w->weather.replay = bal_rng_below(&w->rng, 3) == 0 ? 0.05 * bal_rng_uniform(&w->rng) : 0;
+    w->look_every = bal_rng_below(&w->rng, 2) ? 10 * MS : 500 * MS;
     w->weather.delay = wet ? (50 + bal_rng_below(&w->rng, 3000)) * US : w->weather.delay;
     w->weather.death = deadly ? 0.005 * bal_rng_uniform(&w->rng) : 0;
     w->weather.fault_every = bal_rng_below(&w->rng, 4) ? (20 + bal_rng_below(&w->rng, 200)) * MS : 0;
 }
 
+/* In half of the worlds longer than anything needs to be repaired. */
+static uint64_t hold_time(struct world *w) {
+    return (bal_rng_below(&w->rng, 2) ? 10 + bal_rng_below(&w->rng, 100) : 1500) * MS;
+}
+
+/* Weights and max_conns: of all servers or of none. */
+static void choose_limits(struct world *w) {
+    const bool weighted = bal_rng_below(&w->rng, 3) == 0, limited = bal_rng_below(&w->rng, 3) == 0;
+    for (uint32_t i = 0; i < w->servers; i++) {
+        w->weight[i] = weighted ? 1 + bal_rng_below(&w->rng, 4) : 0;
+        w->most[i] = limited ? 1 + bal_rng_below(&w->rng, 2 * w->slots) : 0;
+    }
+}
+
 static void choose_fleet(struct world *w) {
     static const char *const steals[] = {"none", "half", "one", "log2"};
-    w->stations = bal_rng_below(&w->rng, 4) > 0;
-    w->keepers = w->stations && bal_rng_below(&w->rng, 3) == 0;
+    w->stations = bal_rng_below(&w->rng, 4) > 0 || w->single;
+    w->keepers = w->stations && !w->single && bal_rng_below(&w->rng, 3) == 0;
     w->dispatchers = w->stations ? 1 + bal_rng_below(&w->rng, DISPATCHERS_MOST) : 1;
+    w->dispatchers += w->single && w->dispatchers == 1;
     w->servers = 1 + bal_rng_below(&w->rng, STATIONS_MOST);
     w->hosts = w->dispatchers + w->servers;
     w->slots = 1 + bal_rng_below(&w->rng, 3);
     w->classes = 1 + bal_rng_below(&w->rng, 3);
     w->gap = (uint64_t)(4e6 / (w->servers * w->slots * (0.3 + bal_rng_uniform(&w->rng))));
-    w->dispatcher_config = (struct bal_dispatcher_config){.servers = w->servers + 1,
-                                                          .owners = 2 * WORKERS_MOST,
-                                                          .requests = 64,
-                                                          .classes = w->classes,
-                                                          .slots = w->slots,
-                                                          .held = bal_rng_below(&w->rng, 40),
-                                                          .hold_ns = (10 + bal_rng_below(&w->rng, 100)) * MS,
-                                                          .refuse_beyond = bal_rng_below(&w->rng, 2),
-                                                          .backed = bal_rng_below(&w->rng, 2),
-                                                          .failures = 3 * bal_rng_below(&w->rng, 2),
-                                                          .back_off_ns = 5 * MS,
-                                                          .stations = w->stations,
-                                                          .probe_ns = 5 * MS,
-                                                          .grace_ns = 100 * MS,
-                                                          .beat_ns = 20 * MS,
-                                                          .fleet = FLEET,
-                                                          .id = 1,
-                                                          .boot = 1};
+    w->dispatcher_config =
+        (struct bal_dispatcher_config){.servers = w->servers + 1,
+                                       .workers = 2 * WORKERS_MOST,
+                                       .requests = 64,
+                                       .classes = w->classes,
+                                       .slots = w->slots,
+                                       .held = bal_rng_below(&w->rng, 40),
+                                       .hold_ns = hold_time(w),
+                                       .refuse_beyond = bal_rng_below(&w->rng, 2),
+                                       .backed = bal_rng_below(&w->rng, 2),
+                                       .failures = 3 * bal_rng_below(&w->rng, 2),
+                                       .back_off_ns = bal_rng_below(&w->rng, 2) ? MS : 5 * MS,
+                                       .stations = w->stations,
+                                       .probe_ns = (bal_rng_below(&w->rng, 4) ? 5 : 50) * MS,
+                                       .grace_ns = 100 * MS,
+                                       .beat_ns = BEAT,
+                                       .fleet = FLEET,
+                                       .id = 1,
+                                       .boot = 1};
+    if (w->single) {
+        w->dispatcher_config.held = 40;
+        w->dispatcher_config.hold_ns = 1500 * MS;
+        w->dispatcher_config.backed = false;
+    }
+    choose_limits(w);
+    w->two_keys = bal_rng_below(&w->rng, 3) == 0;
     w->tries = 1 + bal_rng_below(&w->rng, 2 * BAL_TRIES_MAX);
     w->max_fails = bal_rng_below(&w->rng, 4);
-    w->fail_ns = (5 + bal_rng_below(&w->rng, 50)) * MS;
+    w->fail_ns = (bal_rng_below(&w->rng, 4) ? 5 + bal_rng_below(&w->rng, 50) : 2000) * MS; /* nginx: 10 s */
     choose_policy(w);
-    w->station_config = (struct bal_station_config){.owners = 2 * WORKERS_MOST,
+    w->station_config = (struct bal_station_config){.workers = 2 * WORKERS_MOST,
                                                     .slots = w->slots,
                                                     .queue = 2 + bal_rng_below(&w->rng, 20),
                                                     .classes = w->classes,
                                                     .peers = DISPATCHERS_MOST + STATIONS_MOST,
-                                                    .beat_ns = 20 * MS,
+                                                    .beat_ns = BEAT,
                                                     .steal_ns = 10 * MS,
                                                     .fleet = FLEET,
                                                     .id = 1,
@@ -245,6 +294,10 @@ static void run(struct world *w) {
     world_at(w, MS, (struct event){.what = ARRIVE});
     if (w->weather.fault_every)
         world_at(w, world_time(w, w->weather.fault_every), (struct event){.what = FAULT});
+    if (w->single) {
+        run_until(w, (200 + bal_rng_below(&w->rng, 300)) * MS);
+        fault_single(w);
+    }
     run_until(w, storm_ends);
     world_note(w, "the storm ends");
     w->storm = false;
@@ -275,6 +328,9 @@ static struct result try(uint64_t seed, FILE *trace, bool digested) {
     bal_rng_init(&w->rng, seed, 0, BAL_STREAM_TEST);
     for (size_t i = 0; i < sizeof w->key.bytes; i++)
         w->key.bytes[i] = (uint8_t)bal_rng_next(&w->rng);
+    w->other_key = w->second_key = w->key;
+    w->other_key.bytes[0] ^= 1;
+    w->second_key.bytes[0] ^= 2;
     if (setjmp(w->broken) == 0)
         run(w);
     struct result result = {.wrong = w->fault[0] != '\0',
@@ -311,7 +367,25 @@ static void print_end(uint64_t seed) {
     fclose(history);
 }
 
+/* A world takes some hundredths of a second of processor time. One that takes so many seconds of it does not
+ * end: an operation of the core does not return. */
+enum { TOO_LONG = 20 };
+static char complaint[64];
+
+static void give_up(int number) {
+    (void)number;
+    _exit(write(STDOUT_FILENO, complaint, strlen(complaint)) > 0 ? 1 : 3);
+}
+
+static void limit_time(uint64_t seed) {
+    const struct itimerval limit = {.it_value = {.tv_sec = TOO_LONG}};
+    snprintf(complaint, sizeof complaint, "seed %" PRIu64 ": does not end\n", seed);
+    signal(SIGVTALRM, give_up);
+    setitimer(ITIMER_VIRTUAL, &limit, NULL);
+}
+
 static bool is_right(uint64_t seed, bool twice, uint64_t *steps, uint64_t *requests) {
+    limit_time(seed);
     const struct result result = try(seed, NULL, twice);
     *steps += result.steps;
     *requests += result.requests;
@@ -346,7 +420,7 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
-    count = count ? count : seed ? 1 : 100;
+    count = count ? count : seed ? 1 : 1000;
     seed = seed ? seed : 1;
     if (trace) {
         const struct result result = try(seed, stdout, false);

@@ -11,11 +11,20 @@ static bool holds(const struct world *w) {
 
 /* ---- after every operation ---- */
 
-static void *any_view(const struct host *h) {
+void *any_view(const struct host *h) {
     for (uint32_t i = 0; i < WORKERS_MOST; i++)
         if (h->worker[i].alive)
             return h->worker[i].view;
     return NULL;
+}
+
+uint32_t server_number(const struct world *w, const struct bal_dispatcher *d, uint32_t server) {
+    for (uint32_t number = 0; number <= w->servers; number++) {
+        const struct bal_server_view view = bal_dispatcher_server(d, number);
+        if (view.name && (uint32_t)(view.name[strlen("server")] - '0') == server)
+            return number;
+    }
+    return NOBODY;
 }
 
 /* Offers that stations have ever made to this dispatcher. */
@@ -33,7 +42,7 @@ static uint64_t offers_to(struct world *w, const struct host *dispatcher) {
 }
 
 static void check_dispatcher(struct world *w, const struct host *h, const struct bal_dispatcher *d) {
-    const char *fault = bal_dispatcher_unsound(d);
+    const char *fault = bal_dispatcher_find_inconsistency(d);
     if (fault)
         world_break(w, "dispatcher %u: %s", h->index, fault);
     const struct bal_dispatcher_counts counts = bal_dispatcher_counts(d);
@@ -44,8 +53,9 @@ static void check_dispatcher(struct world *w, const struct host *h, const struct
     if (counts.used + counts.expired > counts.tokens)
         world_break(w, "dispatcher %u has used %" PRIu64 " tokens and let %" PRIu64 " expire, of %" PRIu64,
                     h->index, counts.used, counts.expired, counts.tokens);
-    const uint64_t at_once = w->dispatcher_config.refuse_beyond ? 0 : counts.overdue + counts.overflow;
-    if (w->stations && holds(w) && counts.sent > counts.used + at_once)
+    const uint64_t beyond = w->dispatcher_config.refuse_beyond ? 0 : counts.overdue + counts.overflow;
+    const uint64_t at_once = beyond + counts.unheard;
+    if (w->stations && holds(w) && !h->deafened && counts.sent > counts.used + at_once)
         world_break(w, "dispatcher %u has sent %" PRIu64 " requests with %" PRIu64 " tokens", h->index,
                     counts.sent, counts.used);
     if (w->stations && counts.tokens > offers_to(w, h))
@@ -64,9 +74,12 @@ void check_host(struct world *w, struct host *h) {
         check_dispatcher(w, h, view);
         return;
     }
-    const char *fault = bal_station_unsound(view);
+    const char *fault = bal_station_find_inconsistency(view);
     if (fault)
         world_break(w, "station %u: %s", h->index, fault);
+    const struct bal_station_view s = bal_station_view(view);
+    if (s.power == BAL_POWER_DRAINING && s.offered && !h->torn) /* else with the next beat */
+        world_break(w, "station %u drains, and offers %u slots", h->index, s.offered);
     for (uint32_t i = 0; i < w->dispatchers; i++) {
         uint32_t open;
         h->offers_now[i] = bal_station_offered(view, w->host[i].id, &open);
@@ -83,34 +96,49 @@ void check_before_crash(struct world *w, struct host *h) {
 void check_ages(struct world *w, struct host *h) {
     const uint64_t slack = 30 * MS;
     const struct bal_dispatcher *d = any_view(h);
-    if (h->kind != DISPATCHER_HOST || h->stepped)
+    if (h->kind != DISPATCHER_HOST)
         return;
     if (inside_has_stale_token(d, slack))
         world_break(w, "dispatcher %u still has a token that has expired", h->index);
     for (uint32_t i = w->oldest; i < w->requests; i++) {
         const struct leg *leg = &w->request[i].leg[0];
         if (leg->state == LEG_WAITING && leg->host == number_of(w, h) && inside_is_held(d, leg->ticket) &&
-            w->now > leg->since + w->dispatcher_config.hold_ns + w->dispatcher_config.probe_ns + slack)
+            h->told > leg->since + w->dispatcher_config.hold_ns + w->dispatcher_config.probe_ns + slack)
             world_break(w, "request %u has been held for too long", i);
     }
 }
 
 /* ---- where requests go ---- */
 
-/* Servers that max_fails closes, as the header says. Not where the block was torn or time stood still. */
+/* Servers that max_fails closes, as the header says: those without stations. Not where the block was torn. */
 static bool closes(const struct world *w, const struct host *h) {
-    return w->max_fails && (w->servers > 1 || w->dispatcher_config.backed) && !h->torn && !h->stepped &&
+    return !w->stations && w->max_fails && (w->servers > 1 || w->dispatcher_config.backed) && !h->torn &&
            !h->reshaped;
 }
 
+/* A server with a station that could not be reached gets nothing before the station is heard again. */
+static void check_suspect(struct world *w, const struct host *h, uint32_t server, enum bal_outcome outcome) {
+    const struct bal_dispatcher *d = any_view(h);
+    const uint32_t number = server_number(w, d, server);
+    if (outcome != BAL_OUTCOME_FAILED || !w->stations || h->deafened || h->torn || number == NOBODY)
+        return;
+    if (bal_dispatcher_server(d, number).open)
+        world_break(w, "dispatcher %u may send to server %u, which could not be reached just now", h->index,
+                    server);
+}
+
 void check_outcome(struct world *w, struct host *h, uint32_t server, enum bal_outcome outcome) {
-    const uint64_t now = host_now(w, h);
+    const uint64_t now = h->told;
+    twin_answered(w, h, server, outcome != BAL_OUTCOME_GOOD);
+    check_suspect(w, h, server, outcome);
     if (!closes(w, h))
         return;
     const bool long_ago = now >= h->closing[server].failed + w->fail_ns;
     if (outcome != BAL_OUTCOME_FAILED) {
-        if (long_ago)
-            memset(&h->closing[server], 0, sizeof h->closing[server]);
+        if (long_ago) {
+            h->closing[server].failures = 0;
+            h->closing[server].failed = h->closing[server].closed_until = 0;
+        }
         return;
     }
     if (long_ago && !h->closing[server].closed_until)
@@ -135,13 +163,12 @@ static void check_trial(struct world *w, const struct host *h, uint32_t request)
             world_break(w, "requests %u and %u both try server %u", i, request, server);
 }
 
-static void check_refusal(struct world *w, const struct host *h, uint32_t request,
-                          const struct bal_dispatch *to) {
+static void check_refusal(struct world *w, uint32_t request, const struct bal_dispatch *to) {
     const struct bal_dispatcher_config *config = &w->dispatcher_config;
     const bool beyond = to->reason == BAL_REASON_NO_ROOM || to->reason == BAL_REASON_TOO_LONG;
     if (to->reason < BAL_REASON_NONE_OPEN || (beyond && !config->refuse_beyond))
         world_break(w, "request %u is refused: %s", request, bal_reason_name(to->reason));
-    if (to->reason == BAL_REASON_TOO_LONG && !h->stepped && to->waited_ns < config->hold_ns)
+    if (to->reason == BAL_REASON_TOO_LONG && to->waited_ns < config->hold_ns)
         world_break(w, "request %u is refused after %" PRIu64 " ns", request, to->waited_ns);
 }
 
@@ -151,7 +178,7 @@ void check_dispatched(struct world *w, const struct host *h, uint32_t request,
     if (to->rank != r->rank)
         world_break(w, "request %u of class %u is told to be of class %u", request, r->rank, to->rank);
     if (to->verdict == BAL_REFUSE) {
-        check_refusal(w, h, request, to);
+        check_refusal(w, request, to);
         return;
     }
     if (to->reason >= BAL_REASON_NONE_OPEN || (r->tries > 0) != (to->reason == BAL_REASON_RETRY))
@@ -224,12 +251,12 @@ void check_counts(struct world *w, struct host *h) {
 /* ---- at the end ---- */
 
 /* What a server is, as a dispatcher should know it. */
-static enum bal_standing standing_of(struct world *w, const struct bal_server_view *s) {
+static enum bal_server_status standing_of(struct world *w, const struct bal_server_view *s) {
     if (!w->keepers)
-        return BAL_STANDING_ON;
+        return BAL_SERVER_ON;
     const uint32_t server = (uint32_t)(s->name[strlen("server")] - '0');
-    return bal_station_view(any_view(station_host(w, server))).power == BAL_POWER_ON ? BAL_STANDING_ON
-                                                                                     : BAL_STANDING_OFF;
+    return bal_station_view(any_view(station_host(w, server))).power == BAL_POWER_ON ? BAL_SERVER_ON
+                                                                                     : BAL_SERVER_OFF;
 }
 
 /* Nothing is under way: what dispatchers know is what is so. */
@@ -238,10 +265,9 @@ static void check_knowledge(struct world *w, const struct host *h) {
     uint32_t with_tokens = 0;
     for (uint32_t i = 0; i < w->servers; i++) {
         const struct bal_server_view s = bal_dispatcher_server(d, i);
-        if (!s.name || s.leaving || !s.open || s.in_flight || s.standing != standing_of(w, &s))
+        if (!s.name || s.leaving || !s.open || s.in_flight || s.status != standing_of(w, &s))
             world_break(w, "in the end dispatcher %u takes server %u for %s, %s, %u under way", h->index, i,
-                        s.open ? "open" : "closed", s.standing == BAL_STANDING_ON ? "on" : "not on",
-                        s.in_flight);
+                        s.open ? "open" : "closed", s.status == BAL_SERVER_ON ? "on" : "not on", s.in_flight);
         if (!w->stations)
             continue;
         const uint32_t server = (uint32_t)(s.name[strlen("server")] - '0');

@@ -10,6 +10,13 @@ enum fault {
     RELOAD,
     CLOCK,
     CUT,
+    LOST,
+    DEAF,
+    MUTE,
+    KEY,
+    VANISH,
+    NONSENSE,
+    DEAFEN,
     SLOW,
     HANG,
     FAIL,
@@ -70,13 +77,60 @@ static void step_clock(struct world *w, struct host *h) {
     const int64_t step =
         (int64_t)bal_rng_below(&w->rng, 2 * (uint32_t)(most / (int64_t)US)) * (int64_t)US - most;
     h->clock = h->clock + step > 0 ? h->clock + step : 0;
-    h->stepped = true;
     world_note(w, "the clock of host %u is %" PRId64 " ns ahead", number_of(w, h), h->clock);
 }
 
 static void cut(struct world *w, uint32_t a, uint32_t b, bool on) {
     world_note(w, "hosts %u and %u: cut %d", a, b, on);
     w->cut[a][b] = w->cut[b][a] = on;
+}
+
+/* Datagrams are lost, and requests pass: from one host to another, all to a host, all from it; or its key is
+ * wrong. Half of these last until the storm is over. */
+static void set_datagrams(struct world *w, enum fault fault, uint32_t number, uint32_t other, bool wrong) {
+    struct host *h = &w->host[number];
+    world_note(w, "host %u: fault %d of datagrams is %d (%u)", number, fault, wrong, other);
+    if (fault == LOST)
+        w->lost[number][other] = wrong;
+    if (fault == DEAF)
+        h->deaf = wrong;
+    if (fault == MUTE)
+        h->mute = wrong;
+    if (fault == KEY)
+        host_set_key(w, h, wrong);
+}
+
+static void break_datagrams(struct world *w, enum fault fault, uint32_t number, uint32_t other) {
+    if (fault == KEY && w->host[number].kind != DISPATCHER_HOST) /* its keeper has the same key */
+        return;
+    set_datagrams(w, fault, number, other, true);
+    if (bal_rng_below(&w->rng, 2))
+        heal_later(w, fault, number, other);
+}
+
+/* A dispatcher is gone, with all that it holds and was offered. One at least stays. */
+static void vanish(struct world *w) {
+    struct host *h = &w->host[bal_rng_below(&w->rng, w->dispatchers)];
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < w->dispatchers; i++)
+        left += !w->host[i].vanished;
+    if (!h->up || left < 2)
+        return;
+    world_note(w, "host %u vanishes", number_of(w, h));
+    h->vanished = true;
+    host_crash(w, h);
+}
+
+/* Another one hears stations in its place, until it begins again. */
+static void deafen(struct world *w, struct host *h) {
+    const uint32_t worker = host_any(w, h);
+    if (worker == NOBODY)
+        return;
+    world_note(w, "dispatcher %u is deafened", h->index);
+    op_begin(w, h);
+    h->deafened = true;
+    bal_dispatcher_detach_stations(h->worker[worker].view, host_now(w, h));
+    op_end(w, h, worker);
 }
 
 static void fault(struct world *w) {
@@ -89,7 +143,7 @@ static void fault(struct world *w) {
         kill_one(w, h);
         break;
     case CRASH:
-        host_crash(w, h, world_chance(w, 0.1));
+        host_crash(w, h);
         break;
     case RELOAD:
         reload(w, h);
@@ -103,9 +157,31 @@ static void fault(struct world *w) {
             heal_later(w, CUT, number, other);
         }
         break;
+    case LOST:
+    case DEAF:
+    case MUTE:
+    case KEY:
+        if (w->stations)
+            break_datagrams(w, what, number, other);
+        break;
+    case VANISH:
+        vanish(w);
+        break;
+    case NONSENSE:
+        if (w->stations)
+            nonsense(w);
+        break;
+    case DEAFEN:
+        if (w->stations && world_chance(w, 0.5))
+            deafen(w, &w->host[number % w->dispatchers]);
+        break;
+    case FAIL:
+        set_app(w, what, &w->app[server], true);
+        if (bal_rng_below(&w->rng, 4)) /* the others last until the storm is over */
+            heal_later(w, what, server, 0);
+        break;
     case SLOW:
     case HANG:
-    case FAIL:
     case HOOKS_FAIL:
     case HOOKS_HANG:
         set_app(w, what, &w->app[server], true);
@@ -126,6 +202,21 @@ static void fault(struct world *w) {
     }
 }
 
+void fault_single(struct world *w) {
+    static const enum fault faults[] = {VANISH, DEAF, KEY, CUT, LOST, FAIL};
+    const enum fault what = faults[bal_rng_below(&w->rng, sizeof faults / sizeof *faults)];
+    const uint32_t number = bal_rng_below(&w->rng, w->dispatchers);
+    const uint32_t other = w->dispatchers + bal_rng_below(&w->rng, w->servers);
+    if (what == VANISH)
+        vanish(w);
+    else if (what == CUT)
+        cut(w, number, other, true);
+    else if (what == FAIL)
+        set_app(w, what, &w->app[other - w->dispatchers], true);
+    else
+        set_datagrams(w, what, number, other, true);
+}
+
 void fault_on(struct world *w, const struct event *event) {
     if (event->what == FAULT) {
         if (!w->storm)
@@ -137,6 +228,8 @@ void fault_on(struct world *w, const struct event *event) {
     const enum fault what = (enum fault)event->bytes;
     if (what == CUT)
         cut(w, event->host, (uint32_t)event->number, false);
+    else if (what >= LOST && what <= KEY)
+        set_datagrams(w, what, event->host, (uint32_t)event->number, false);
     else if (what == DRAIN)
         set_drain(w, station_host(w, event->host), false);
     else
@@ -146,7 +239,12 @@ void fault_on(struct world *w, const struct event *event) {
 void fault_heal_all(struct world *w) {
     for (uint32_t a = 0; a < w->hosts; a++)
         for (uint32_t b = 0; b < w->hosts; b++)
-            w->cut[a][b] = false;
+            w->cut[a][b] = w->lost[a][b] = false;
+    for (uint32_t i = 0; i < w->hosts; i++) {
+        w->host[i].deaf = w->host[i].mute = false;
+        host_set_key(w, &w->host[i], false);
+        host_return(w, &w->host[i]);
+    }
     for (uint32_t server = 0; server < w->servers; server++) {
         w->app[server].slow = 1;
         w->app[server].fails = w->app[server].hangs = false;
@@ -154,6 +252,8 @@ void fault_heal_all(struct world *w) {
         set_drain(w, station_host(w, server), false);
     }
     for (uint32_t i = 0; i < w->dispatchers; i++) {
+        if (w->host[i].deafened)
+            host_crash(w, &w->host[i]);
         w->host[i].reshaped |= w->host[i].left_out != NOBODY;
         w->host[i].left_out = NOBODY;
         host_reload(w, &w->host[i]);

@@ -46,6 +46,7 @@ void op_begin(struct world *w, struct host *h) {
     h->doomed = w->storm && world_chance(w, w->weather.death);
     if (h->doomed)
         memcpy(h->before, h->block, h->block_size);
+    twin_begin(w, h);
 }
 
 /* Sends what was said, wakes who is to be woken, and sees to it that time passes. */
@@ -53,15 +54,19 @@ static void hand_out(struct world *w, struct host *h, uint32_t worker) {
     void *view = h->worker[worker].view;
     uint32_t count, owner;
     const struct bal_message *out =
-        is_dispatcher(h) ? bal_dispatcher_out(view, &count) : bal_station_out(view, &count);
+        is_dispatcher(h) ? bal_dispatcher_outgoing(view, &count) : bal_station_outgoing(view, &count);
     for (uint32_t i = 0; i < count; i++)
         world_post(w, h, &out[i]);
-    while ((owner = is_dispatcher(h) ? bal_dispatcher_woken(view) : bal_station_woken(view)) != NOBODY) {
+    while ((owner = is_dispatcher(h) ? bal_dispatcher_next_to_wake(view) : bal_station_next_to_wake(view)) !=
+           NOBODY) {
         uint64_t pid, start;
-        if (is_dispatcher(h) ? bal_dispatcher_owner(view, owner, &pid, &start)
-                             : bal_station_owner(view, owner, &pid, &start))
+        if (is_dispatcher(h) ? bal_dispatcher_worker(view, owner, &pid, &start)
+                             : bal_station_worker(view, owner, &pid, &start)) {
             world_at(w, w->now + bal_rng_below(&w->rng, 50) * US,
                      (struct event){.what = NEWS, .host = number_of(w, h), .pid = pid});
+            if (host_find(h, pid) != NOBODY)
+                h->worker[host_find(h, pid)].news_due = true;
+        }
     }
 }
 
@@ -75,11 +80,13 @@ bool op_end(struct world *w, struct host *h, uint32_t worker) {
         else
             inside_tear_station(h->worker[worker].view, h->before, &w->rng);
         h->torn = true;
+        twin_torn(h, worker);
         host_kill(w, h, worker);
         return false;
     }
     hand_out(w, h, worker);
     check_host(w, h);
+    twin_check(w, h);
     return true;
 }
 
@@ -101,10 +108,13 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
             snprintf(names[i], sizeof names[i], "server%u", i % 100);
             servers[count++] = (struct bal_dispatcher_server){.name = names[i],
                                                               .station = station_host(w, i)->id,
+                                                              .weight = w->weight[i],
+                                                              .max_conns = w->most[i],
                                                               .max_fails = w->max_fails,
                                                               .fail_ns = w->fail_ns};
         }
         code = bal_dispatcher_configure(view, host_now(w, h), servers, count, &err);
+        h->absent = h->left_out;
     } else {
         uint64_t dispatchers[DISPATCHERS_MOST], stations[STATIONS_MOST];
         uint32_t others = 0;
@@ -118,7 +128,8 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
     }
     if (code)
         world_break(w, "host %u cannot be configured: %s", number_of(w, h), err.text);
-    op_end(w, h, worker);
+    if (op_end(w, h, worker))
+        twin_configured(w, h);
 }
 
 static void *new_view(const struct world *w, const struct host *h) {
@@ -142,9 +153,11 @@ static bool spawn(struct world *w, struct host *h) {
     if (is_dispatcher(h) ? bal_dispatcher_open(worker->view, h->block, seed, NULL)
                          : bal_station_open(worker->view, h->block, seed, NULL))
         world_break(w, "host %u: a process cannot open the block", number_of(w, h));
+    twin_begin(w, h);
     const uint64_t now = host_now(w, h);
     const enum bal_code code = is_dispatcher(h) ? bal_dispatcher_join(worker->view, now, worker->pid, 1, NULL)
                                                 : bal_station_join(worker->view, now, worker->pid, 1, NULL);
+    hand_out(w, h, i); /* it may have found an operation that was not finished */
     if (code) {
         worker->alive = false;
         return false;
@@ -169,6 +182,10 @@ static void for_each_leg(struct world *w, const struct host *h, uint64_t pid,
         }
 }
 
+void host_spend(struct host *h, uint64_t pid, uint64_t ticket) {
+    h->spent[h->spent_count++ % SPENT] = (struct spent){ticket, pid};
+}
+
 void host_kill(struct world *w, struct host *h, uint32_t worker) {
     h->worker[worker].alive = false;
     world_note(w, "host %u: process %" PRIu64 " is dead", number_of(w, h), h->worker[worker].pid);
@@ -179,7 +196,7 @@ void host_kill(struct world *w, struct host *h, uint32_t worker) {
 /* The block is new; its knowledge is gone. */
 static void boot(struct world *w, struct host *h) {
     h->up = true;
-    h->torn = false;
+    h->torn = h->deafened = false;
     h->reshaped = h->left_out != NOBODY;
     memset(h->closing, 0, sizeof h->closing);
     world_note(w, "host %u begins, boot %" PRIu64, number_of(w, h), h->boot);
@@ -197,7 +214,8 @@ static void boot(struct world *w, struct host *h) {
         config.keeper = w->keepers ? KEEPER_ID + h->index : 0;
         bal_station_create(h->block, &config, host_now(w, h));
     }
-    bal_receiver_init(&h->ear, FLEET, h->id, &w->key);
+    twin_boot(w, h);
+    host_set_key(w, h, h->wrong_key);
     later(w, h, RESPAWN, 0);
     later(w, h, REAP, REAP_EVERY * MS);
     h->pass_at = w->now;
@@ -206,7 +224,22 @@ static void boot(struct world *w, struct host *h) {
         power_boot(w, h->index);
 }
 
-void host_crash(struct world *w, struct host *h, bool clock_went_back) {
+void host_set_key(struct world *w, struct host *h, bool wrong) {
+    h->wrong_key = wrong;
+    const struct bal_keys keys = {h->swapped ? w->second_key : w->key, h->swapped ? w->key : w->second_key};
+    if (wrong || !w->two_keys)
+        bal_receiver_init(&h->ear, FLEET, h->id, wrong ? &w->other_key : &w->key);
+    else
+        bal_receiver_init_keys(&h->ear, FLEET, h->id, &keys);
+}
+
+void host_return(struct world *w, struct host *h) {
+    if (h->vanished)
+        later(w, h, RESTART, 0);
+    h->vanished = false;
+}
+
+void host_crash(struct world *w, struct host *h) {
     if (!h->up)
         return;
     world_note(w, "host %u crashes", number_of(w, h));
@@ -219,9 +252,9 @@ void host_crash(struct world *w, struct host *h, bool clock_went_back) {
         }
     if (h->kind == STATION_HOST)
         request_app_dies(w, h->index);
-    h->boot = clock_went_back && h->boot > 5 ? h->boot - 3 : h->newest_boot + 1;
-    h->newest_boot = h->boot > h->newest_boot ? h->boot : h->newest_boot;
-    later(w, h, RESTART, 10 * MS + world_time(w, 100 * MS));
+    h->boot = bal_rng_next(&w->rng) | 1;
+    if (!h->vanished)
+        later(w, h, RESTART, 10 * MS + world_time(w, 100 * MS));
 }
 
 /* New processes take over; the old ones finish what they have. */
@@ -275,8 +308,8 @@ static void reap(struct world *w, struct host *h) {
         if (worker == NOBODY)
             return;
         void *view = h->worker[worker].view;
-        if (!(is_dispatcher(h) ? bal_dispatcher_owner(view, i, &pid, &start)
-                               : bal_station_owner(view, i, &pid, &start)) ||
+        if (!(is_dispatcher(h) ? bal_dispatcher_worker(view, i, &pid, &start)
+                               : bal_station_worker(view, i, &pid, &start)) ||
             host_find(h, pid) != NOBODY)
             continue;
         world_note(w, "host %u: process %" PRIu64 " is reaped", number_of(w, h), pid);
@@ -300,17 +333,21 @@ static void respawn(struct world *w, struct host *h) {
 }
 
 static void pass(struct world *w, struct host *h) {
-    const uint32_t worker = host_any(w, h);
     uint64_t next = w->now + MS;
+    twin_try_spent(w, h);
+    const uint32_t worker = host_any(w, h);
     if (worker != NOBODY) {
         void *view = h->worker[worker].view;
         const uint64_t now = host_now(w, h);
         op_begin(w, h);
         const uint64_t asked =
-            is_dispatcher(h) ? bal_dispatcher_pass(view, now) : bal_station_pass(view, now);
-        if (op_end(w, h, worker)) { /* a host looks at least every ten milliseconds */
+            is_dispatcher(h) ? bal_dispatcher_run_timers(view, now) : bal_station_run_timers(view, now);
+        if (op_end(w, h, worker)) {
+            const uint64_t most = w->look_every ? w->look_every : 10 * MS;
             check_ages(w, h);
-            next = w->now + (asked <= now ? 1 : asked - now < 10 * MS ? asked - now : 10 * MS);
+            if (is_dispatcher(h))
+                check_conservation(w, h);
+            next = w->now + (asked <= now ? 1 : asked - now < most ? asked - now : most);
         }
     }
     h->pass_at = next;
@@ -338,8 +375,9 @@ void host_begin(struct world *w, uint32_t number) {
     h->kind = number < w->dispatchers ? DISPATCHER_HOST : STATION_HOST;
     h->index = is_dispatcher(h) ? number : number - w->dispatchers;
     h->id = is_dispatcher(h) ? 1 + h->index : 101 + h->index;
-    h->boot = h->newest_boot = 10;
+    h->boot = bal_rng_next(&w->rng) | 1;
     h->left_out = NOBODY;
+    h->swapped = w->two_keys && bal_rng_below(&w->rng, 2);
     h->workers = 1 + bal_rng_below(&w->rng, 3);
     h->block_size = is_dispatcher(h) ? bal_dispatcher_size(&w->policy, &w->dispatcher_config)
                                      : bal_station_size(&w->station_config);

@@ -38,20 +38,24 @@ static void carry_out(struct world *w, uint32_t server, const struct bal_order *
                             .pid = app->keeper_boot});
 }
 
+static void send(struct world *w, uint32_t server, struct bal_message message) {
+    struct host *h = station_host(w, server);
+    message.receiver = h->id;
+    bal_sender_stamp(&w->app[server].mouth, &message);
+    world_post_near(w, number_of(w, h), false, &message);
+}
+
 /* Time passes for a keeper; what it orders is begun, what it says is sent. */
 static void run(struct world *w, uint32_t server) {
     struct app *app = &w->app[server];
     struct host *h = station_host(w, server);
     struct bal_order order;
     struct bal_message message;
-    const uint64_t now = host_now(w, h), next = bal_keeper_pass(&app->keeper, now);
+    const uint64_t now = host_now(w, h), next = bal_keeper_run_timers(&app->keeper, now);
     while (bal_keeper_order(&app->keeper, &order))
         carry_out(w, server, &order);
-    while (bal_keeper_says(&app->keeper, now, &message)) {
-        message.receiver = h->id;
-        bal_sender_stamp(&app->mouth, &message);
-        world_post_near(w, number_of(w, h), false, &message);
-    }
+    while (bal_keeper_next_message(&app->keeper, now, &message))
+        send(w, server, message);
     const uint64_t wait = next <= now ? 1 : next - now < 10 * MS ? next - now : 10 * MS;
     app->keep_at = w->now + wait;
     world_at(w, app->keep_at, (struct event){.what = KEEP, .host = server, .pid = app->keeper_boot});
@@ -61,7 +65,8 @@ static void begin_keeper(struct world *w, uint32_t server) {
     struct app *app = &w->app[server];
     app->keeper_boot++;
     app->order = 0;
-    app->window = (struct bal_window){0};
+    app->window = (struct bal_replay_window){.boot = UINT64_MAX}; /* nobody's: who speaks first proves it too
+                                                                   */
     world_note(w, "keeper %u begins", server);
     bal_keeper_init(&app->keeper, &config, host_now(w, station_host(w, server)));
     bal_sender_init(&app->mouth, FLEET, KEEPER_ID + server, app->keeper_boot);
@@ -130,12 +135,28 @@ void power_on(struct world *w, const struct event *event) {
     run(w, server);
 }
 
+/* As keeper/peer_link.c does it. */
+static enum bal_receipt admit(struct world *w, uint32_t server, uint64_t now,
+                              const struct bal_message *message) {
+    struct app *app = &w->app[server];
+    struct bal_message challenge;
+    const enum bal_receipt receipt = bal_replay_window_admit(&app->window, now, message);
+    if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
+        send(w, server, (struct bal_message){.type = BAL_MSG_PROOF, .nonce = message->nonce});
+    if (receipt == BAL_RECEIPT_UNPROVEN &&
+        bal_replay_window_challenge(&app->window, now, bal_rng_next(&w->rng), message, &challenge))
+        send(w, server, challenge);
+    return receipt;
+}
+
 void power_hear(struct world *w, uint32_t server, const struct bal_message *message) {
     struct app *app = &w->app[server];
-    if (!station_host(w, server)->up ||
-        bal_window_pass(&app->window, message->boot, message->sequence) > BAL_RECEIPT_LATE)
+    if (!station_host(w, server)->up)
         return;
-    bal_keeper_hear(&app->keeper, host_now(w, station_host(w, server)), message);
+    const uint64_t now = host_now(w, station_host(w, server));
+    if (admit(w, server, now, message) > BAL_RECEIPT_LATE)
+        return;
+    bal_keeper_receive(&app->keeper, now, message);
     run(w, server);
 }
 

@@ -96,7 +96,8 @@ static void app_head(struct world *w, const struct event *event) {
     struct host *h = &w->host[leg->host];
     const uint32_t worker = process_of(w, leg);
     op_begin(w, h);
-    r->promised = bal_station_promise(h->worker[worker].view, host_now(w, h), leg->ticket, &r->promise);
+    r->promised =
+        bal_station_piggyback_offer(h->worker[worker].view, host_now(w, h), leg->ticket, &r->promise);
     if (!op_end(w, h, worker))
         r->promised = false;
     if (r->promised)
@@ -128,6 +129,7 @@ static void app_done(struct world *w, const struct event *event) {
         if (!known)
             world_break(w, "station %u does not know request %u, which has run there", h->index,
                         event->request);
+        host_spend(h, leg->pid, leg->ticket);
     }
     leg->state = LEG_OVER;
     later(w, REPLY, event->request, k, HOP * US);
@@ -163,12 +165,14 @@ static void dispatched(struct world *w, uint32_t i, struct host *h, uint32_t wor
     leg->ticket = to->ticket;
     if (to->verdict == BAL_SEND) {
         r->server = server_of(w, h, worker, to->server);
-        r->sent = host_now(w, h);
+        r->sent = h->told;
         if (leg->state == LEG_WAITING) /* it hears of it later */
-            r->sent = leg->since + (uint64_t)h->clock + to->waited_ns;
+            r->sent = leg->since + to->waited_ns;
     }
-    if (to->verdict != BAL_WAIT)
+    if (to->verdict != BAL_WAIT) {
         check_dispatched(w, h, i, to);
+        twin_dispatched(w, h, i, to);
+    }
     switch (to->verdict) {
     case BAL_SEND:
         leg->state = LEG_SENT;
@@ -179,12 +183,15 @@ static void dispatched(struct world *w, uint32_t i, struct host *h, uint32_t wor
                  (struct event){.what = TIMEOUT, .request = i, .version = r->leg[1].version});
         break;
     case BAL_WAIT:
+        if (h->deafened && !h->torn)
+            world_break(w, "dispatcher %u lets request %u wait, and hears no station for good", h->index, i);
         leg->state = LEG_WAITING;
         leg->number = ++w->numbers;
-        leg->since = w->now;
+        leg->since = h->told;
         world_note(w, "request %u waits", i);
         break;
     case BAL_REFUSE:
+        host_spend(h, leg->pid, to->ticket);
         leg->state = LEG_OVER;
         world_note(w, "request %u is refused: %s", i, bal_reason_name(to->reason));
         conclude(w, i, REFUSED);
@@ -201,6 +208,12 @@ static uint32_t new_request(struct world *w) {
     }
     w->request[w->requests] = (struct request){.running = NOBODY};
     return w->requests++;
+}
+
+/* A client may name any class: one beyond the last is the last. */
+static uint32_t told_rank(struct world *w, uint32_t rank) {
+    const bool beyond = rank == w->classes - 1 && bal_rng_below(&w->rng, 8) == 0;
+    return beyond ? rank + bal_rng_below(&w->rng, 20) : rank;
 }
 
 static void arrive(struct world *w) {
@@ -222,7 +235,7 @@ static void arrive(struct world *w) {
         later(w, CLIENT_GONE, i, 0, 20 * MS);
     struct bal_dispatch to;
     op_begin(w, h);
-    bal_dispatcher_arrive(h->worker[worker].view, host_now(w, h), r->rank, &to);
+    bal_dispatcher_arrive(h->worker[worker].view, host_now(w, h), told_rank(w, r->rank), &to);
     if (op_end(w, h, worker))
         dispatched(w, i, h, worker, &to);
 }
@@ -247,9 +260,10 @@ static void respond(struct world *w, uint32_t i, bool whole) {
     if (!known)
         world_break(w, "dispatcher %u does not know request %u, which is under way", h->index, i);
     check_outcome(w, h, r->server, outcome_of(r));
+    host_spend(h, leg->pid, leg->ticket);
     leg->state = LEG_OVER;
     if (whole && r->promised)
-        world_hear(w, h, &r->promise);
+        world_hear_riding(w, h, &r->promise);
     conclude(w, i, r->failed ? FAILED : ANSWERED);
 }
 
@@ -309,11 +323,17 @@ static void come(struct world *w, uint32_t i, uint32_t k) {
     leg->pid = h->worker[worker].pid;
     leg->state = LEG_WAITING; /* if the process dies now, the connection does */
     struct bal_station_task task;
+    const uint64_t dispatcher = w->host[r->leg[0].host].id;
+    uint32_t offered, left;
+    bal_station_offered(h->worker[worker].view, dispatcher, &offered);
     op_begin(w, h);
-    bal_station_arrive(h->worker[worker].view, host_now(w, h), r->rank, w->host[r->leg[0].host].id, k == 2,
+    bal_station_arrive(h->worker[worker].view, host_now(w, h), told_rank(w, r->rank), dispatcher, k == 2,
                        &task);
     if (!op_end(w, h, worker))
         return;
+    bal_station_offered(h->worker[worker].view, dispatcher, &left);
+    if (offered && left >= offered)
+        world_break(w, "request %u uses no offer of station %u, which has made %u", i, h->index, offered);
     leg->ticket = task.ticket;
     leg->number = ++w->numbers;
     if (task.verdict == BAL_RUN)
@@ -362,6 +382,7 @@ static void cancel(struct world *w, uint32_t i, uint32_t k) {
         if (!known)
             world_break(w, "host %u does not know request %u, whose client has gone away", number_of(w, h),
                         i);
+        host_spend(h, leg->pid, leg->ticket);
     }
     leg->state = LEG_OVER;
     if (!on_way)
@@ -396,9 +417,13 @@ static void told(struct world *w, struct host *h, uint32_t worker, uint32_t foun
             world_break(w, "request %u is given away a second time", i);
         w->request[i].leg[k].state = LEG_SENT;
         world_note(w, "request %u is passed on", i);
-        for (uint32_t number = w->dispatchers; number < w->hosts; number++)
-            if (w->host[number].id == task->target)
-                set_out(w, i, 2, number);
+        uint32_t number = w->dispatchers;
+        while (number < w->hosts && w->host[number].id != task->target)
+            number++;
+        if (number == w->hosts || number == number_of(w, h))
+            world_break(w, "request %u is passed on to %" PRIu64 ", which is no other station", i,
+                        task->target);
+        set_out(w, i, 2, number);
     }
 }
 
@@ -408,10 +433,14 @@ void request_news(struct world *w, struct host *h, uint32_t worker) {
         struct bal_station_task task;
         void *view = h->worker[worker].view;
         op_begin(w, h);
-        const bool any = h->kind == DISPATCHER_HOST ? bal_dispatcher_news(view, host_now(w, h), &to)
-                                                    : bal_station_news(view, host_now(w, h), &task);
-        if (!op_end(w, h, worker) || !any)
+        const bool any = h->kind == DISPATCHER_HOST ? bal_dispatcher_next_decision(view, host_now(w, h), &to)
+                                                    : bal_station_next_decision(view, host_now(w, h), &task);
+        if (!op_end(w, h, worker))
             return;
+        if (!any) {
+            h->worker[worker].news_due = false;
+            return;
+        }
         const uint32_t found =
             find(w, h, h->worker[worker].pid, h->kind == DISPATCHER_HOST ? to.ticket : task.ticket);
         if (found == NOBODY)

@@ -1,5 +1,5 @@
-/* The servers behind nginx in the tests of the live half: those of `ballast serve`, in a program that needs
- * nothing of the lab.
+/* The servers behind nginx in the tests of the live half: those of `ballast test-server`, in a program that
+ * needs nothing of the lab.
  *
  * usage: app SERVERS SLOTS SERVICE [FIRST_PORT] */
 #include "serve/serve.h"
@@ -25,11 +25,11 @@ int main(int argc, char **argv) {
     unsigned first = 0;
     if (argc < 4 || argc > 5 || bal_servers_parse(argv[1], &options.servers, &err) ||
         bal_servers_count(&options.servers) > SERVE_MOST || !read_count(argv[2], 1000000, &options.slots) ||
-        options.slots == 0 || bal_law_parse(argv[3], &options.service, &err) ||
+        options.slots == 0 || bal_dist_parse(argv[3], &options.service, &err) ||
         (argc == 5 && !read_count(argv[4], 65535, &first))) {
         fprintf(stderr, "usage: app SERVERS SLOTS SERVICE [FIRST_PORT] %s\n", err.text);
         return 2;
     }
     options.port = (uint16_t)first;
-    return serve(&options);
+    return serve_run(&options);
 }

@@ -21,12 +21,12 @@ static size_t make(uint32_t kind, uint8_t bytes[LONGEST], const struct bal_key *
                    struct bal_rng *rng) {
     struct bal_key other = *key;
     other.bytes[3] ^= 1;
-    const struct bal_message message = {.type = BAL_MSG_HUNGRY,
+    const struct bal_message message = {.type = BAL_MSG_BACKLOG,
                                         .sender = 12345,
                                         .receiver = BAL_EVERYONE,
                                         .boot = 1,
                                         .sequence = sequence,
-                                        .hungry = {.held = 100, .valid_ms = 60000}};
+                                        .backlog = {.held = 100, .valid_ms = 60000}};
     for (size_t i = 0; i < LONGEST; i += 8) {
         const uint64_t noise = bal_rng_next(rng);
         memcpy(bytes + i, &noise, 8);

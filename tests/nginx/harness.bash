@@ -1,16 +1,16 @@
 # For the tests of the live half: real nginx processes and real servers on loopback. Sourced by the scripts
-# beside it, which get the paths of the programs, define functions and end with `run_tests NAME...`: each
+# next to it, which get the paths of the programs, define functions and end with `run_tests NAME...`: each
 # function is one test of the output, and fails when one of its checks does (is, at_most, at_least, check).
 #
 # Everything lives in a private directory, and every process that was started is ended by its id, however the
 # script ends. A test also fails when the log of nginx tells of a crash or of something that should never be.
-# One that fails while the machine stands still is tried again, at most five times: each test is a shell of its
-# own, so that nothing is left of the last try.
+# One that fails while the machine stands still is tried again, at most five times (TEST_TRIES, a line `# retried:
+# ...` each): each test is a shell of its own, so that nothing is left of the last try.
 # shellcheck shell=bash
 
 set -u
 work=$(mktemp -d)
-nginx=$(PATH=$PATH:/usr/sbin command -v nginx || true)
+nginx=${TEST_NGINX:-$(PATH=$PATH:/usr/sbin command -v nginx || true)} # TEST_NGINX: another one, for which the module was built
 declare -A kept=()    # processes to end: name -> pid
 declare -a ports=()   # of the servers of the app
 control=              # and where it is controlled
@@ -30,6 +30,8 @@ end_all() {
         kill_group "${kept[$name]}" # workers outlive a killed master
     done
     [ -z "$nginx_group" ] || kill_group "$nginx_group"
+    # Wardens outlive a killed keeper, and apps do not outlive their wardens.
+    pgrep -f -- "$work/keeper/" | xargs -r kill -KILL 2>/dev/null
 }
 finish() {
     end_all
@@ -141,7 +143,7 @@ server_lines() {
 # ---- nginx ----
 
 # A port that nobody listens at, below those that the kernel gives to clients, and that no test has got, here or
-# beside it: two could choose the same before either binds it, and for datagrams both would have it.
+# next to it: two could choose the same before either binds it, and for datagrams both would have it.
 free_port() {
     local port
     mkdir -p "$claims"
@@ -228,6 +230,11 @@ gone() { # pid: it has ended, whether or not somebody has asked how
 
 workers() { # pids of those that have not been told to end; valgrind hides which they are
     pgrep -P "$nginx_pid" -f 'worker process$' || pgrep -P "$nginx_pid"
+}
+
+# A master that is told to end before it has workers hears it with the next signal only.
+has_workers() { # master
+    pgrep -P "$1" >/dev/null
 }
 
 all_work() { # the master listens before there is any of them
@@ -339,6 +346,7 @@ try() {
         trap end_all EXIT
         trap 'exit 130' INT TERM
         failed=false
+        check "there is a test $1" declare -F "$1" >/dev/null
         "$1"
         stop_nginx
         stop_app
@@ -346,11 +354,11 @@ try() {
     )
 }
 
-# Does the machine excuse that the last one has failed?
-excused() {
-    sleep 0.3 # let the witness speak
+# Does the machine excuse that this test has failed?
+excused() { # name
+    sleep 0.3 # let the witness write
     [ -s "$stood_still" ] || return
-    note "the machine stood still for $(sort -n "$stood_still" | tail -n 1) ms: tried again"
+    note "retried: ${1//_/ }: the machine stood still for $(sort -n "$stood_still" | tail -n 1) ms"
 }
 
 run_tests() {
@@ -362,7 +370,7 @@ run_tests() {
         local begun=$EPOCHREALTIME
         tries=1
         until try "$name"; do
-            if [ "$tries" -ge 5 ] || ! excused; then
+            if [ "$tries" -ge "${TEST_TRIES:-5}" ] || ! excused "$name"; then
                 echo "not ok $number - ${name//_/ }"
                 bad=1
                 continue 2

@@ -142,12 +142,12 @@ def keys_reach_everything(page):
     expect("tables have heads and names", unnamed == 0, unnamed)
 
 
-# How often the page has looked, and had when it first showed a server in quarantine.
+# How often the page has looked, and had when it first showed a server ejected.
 COUNT = """(() => {
     const look = window.fetch;
     window.looks = 0;
     window.fetch = (what, ...more) => { looks += what.endsWith('?format=json'); return look(what, ...more); };
-    new MutationObserver(() => { if (document.querySelector('.cell.quarantined')) window.shown ??= looks; })
+    new MutationObserver(() => { if (document.querySelector('.cell.ejected')) window.shown ??= looks; })
         .observe(document.body, {subtree: true, childList: true, attributes: true});
 })()"""
 
@@ -158,7 +158,7 @@ def a_server_that_fails_is_seen(page):
     page.evaluate(COUNT)
     urllib.request.urlopen(control + "/set?server=0&mode=fail").read()
     end = time.monotonic() + 60
-    while time.monotonic() < end and not any(s["state"] == "quarantined" for s in servers()):
+    while time.monotonic() < end and not any(s["state"] == "ejected" for s in servers()):
         time.sleep(0.02)
     before = page.evaluate("looks")
     took = page.until("window.shown !== undefined", 60)

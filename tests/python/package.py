@@ -247,7 +247,7 @@ class Flags(Ballast):
             file.write(EXPERIMENT.replace('0.5, 0.8', '0.5, 0.97'))
         frame = ballast.run('doubted.yaml')
         self.assertEqual(list(frame['label']), ['random', 'jiq'] * 2)
-        self.assertEqual(list(frame['flag']), ['', '', '?!', '?'])  # where it is undecided, '?' besides
+        self.assertEqual(list(frame['flag']), ['', '', '?!', '?!'])  # where it is undecided, '?' besides
         self.assertEqual(list(frame['ratio.flag']), ['', '', '!', '!'])
 
     def test_flags_stand_before_the_numbers(self):

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../agree.h"
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/scheme.h"
 
 enum { RUNS = 40 };
@@ -26,7 +26,7 @@ struct setting {
 static struct bal_model model_of(const struct setting *s) {
     struct bal_model model = {.load = s->load};
     struct bal_error err;
-    if (bal_servers_parse(s->servers, &model.servers, &err) || bal_law_parse(s->size, &model.size, &err) ||
+    if (bal_servers_parse(s->servers, &model.servers, &err) || bal_dist_parse(s->size, &model.size, &err) ||
         bal_arrivals_parse(s->arrivals, &model.arrivals, &err) ||
         (s->curve && bal_curve_parse(s->curve, &model.curve, &err)))
         fail_msg("%s", err.text);
@@ -130,9 +130,9 @@ static void known_of_renewals(void **state) {
                 "random", servers == 1 ? "1" : "3", "exp(2)", renewals[i].arrivals, NULL, 0.9, 0};
             const struct bal_model model = model_of(&s);
             const struct bal_policy_spec policy = policy_of(&s);
-            const struct bal_known known = bal_known_of(&model, &policy);
+            const struct bal_prediction known = bal_theory_predict(&model, &policy);
             const double sigma = sigma_of(renewals[i].transform, 0.9, servers);
-            assert_int_equal(known.kind, BAL_KNOWN_EXACT);
+            assert_int_equal(known.kind, BAL_THEORY_EXACT);
             assert_true(fabs(known.waiting_mean / (2 * sigma / (1 - sigma)) - 1) < 1e-6);
             assert_true(fabs(known.waiting_probability - sigma) < 1e-7);
             assert_true(fabs(known.response_quantile[0] / (2 * log(2) / (1 - sigma)) - 1) < 1e-6);
@@ -148,19 +148,19 @@ static void transforms(void **state) {
         {"exp(3)", "erlang(1,3)"},
     };
     for (size_t i = 0; i < 3; i++) {
-        struct bal_law a, b;
-        assert_int_equal(bal_law_parse(pairs[i][0], &a, NULL), BAL_OK);
-        assert_int_equal(bal_law_parse(pairs[i][1], &b, NULL), BAL_OK);
+        struct bal_dist a, b;
+        assert_int_equal(bal_dist_parse(pairs[i][0], &a, NULL), BAL_OK);
+        assert_int_equal(bal_dist_parse(pairs[i][1], &b, NULL), BAL_OK);
         for (double s = 1e-9; s < 100; s *= 7)
-            assert_true(fabs(bal_law_outlasts(&a, s) / bal_law_outlasts(&b, s) - 1) < 1e-12);
+            assert_true(fabs(bal_dist_outlasts(&a, s) / bal_dist_outlasts(&b, s) - 1) < 1e-12);
     }
-    static const char *const laws[] = {"det(2)", "uniform(0,3)", "uniform(1,2)", "erlang(5)", "hyper(7)"};
+    static const char *const dists[] = {"det(2)", "uniform(0,3)", "uniform(1,2)", "erlang(5)", "hyper(7)"};
     for (size_t i = 0; i < 5; i++) {
-        struct bal_law law;
-        assert_int_equal(bal_law_parse(laws[i], &law, NULL), BAL_OK);
-        const double s = 1e-7, m2 = bal_law_moment(&law, 2); /* s m1 - s^2 m2 / 2 + ... */
-        assert_true(fabs(bal_law_outlasts(&law, s) / (s * law.mean - 0.5 * s * s * m2) - 1) < 1e-11);
-        assert_true(fabs(bal_law_outlasts(&law, 1e4) - 1) < 2e-2);
+        struct bal_dist dist;
+        assert_int_equal(bal_dist_parse(dists[i], &dist, NULL), BAL_OK);
+        const double s = 1e-7, m2 = bal_dist_moment(&dist, 2); /* s m1 - s^2 m2 / 2 + ... */
+        assert_true(fabs(bal_dist_outlasts(&dist, s) / (s * dist.mean - 0.5 * s * s * m2) - 1) < 1e-11);
+        assert_true(fabs(bal_dist_outlasts(&dist, 1e4) - 1) < 2e-2);
     }
 }
 
@@ -205,7 +205,7 @@ static void batches_are_split(void **state) {
         replications_free(&r);
         const struct bal_model model = model_of(both[i]);
         const struct bal_policy_spec policy = policy_of(both[i]);
-        assert_true(fabs(bal_known_of(&model, &policy).waiting_mean / wanted - 1) < 1e-12);
+        assert_true(fabs(bal_theory_predict(&model, &policy).waiting_mean / wanted - 1) < 1e-12);
     }
 }
 
@@ -260,7 +260,7 @@ static void mmpp_queues(void **state) {
         replications_free(&r);
         const struct bal_model model = model_of(&s);
         const struct bal_policy_spec policy = policy_of(&s);
-        assert_int_equal(bal_known_of(&model, &policy).kind, BAL_KNOWN_NOTHING);
+        assert_int_equal(bal_theory_predict(&model, &policy).kind, BAL_THEORY_UNKNOWN);
     }
 }
 
@@ -324,7 +324,7 @@ static void poisson_in_disguise(void **state) {
             first = r.value[0][BAL_RESPONSE_MEAN];
         assert_true(r.value[0][BAL_RESPONSE_MEAN] == first);
         const struct bal_model model = model_of(&s);
-        assert_true(bal_known_floor(&model) > 1);
+        assert_true(bal_theory_lower_bound(&model) > 1);
         enum bal_engine engine;
         const struct bal_policy_spec policy = policy_of(&s);
         assert_int_equal(bal_simulate_check(&model, &policy, BAL_ENGINE_AUTO, &engine, NULL), BAL_OK);
@@ -342,10 +342,10 @@ static void nothing_borrowed(void **state) {
         const struct setting s = {policies[i], "10", "exp", "mmpp(0,4;1,4)", NULL, 0.6, 0};
         const struct bal_model model = model_of(&s);
         const struct bal_policy_spec policy = policy_of(&s);
-        assert_int_equal(bal_known_of(&model, &policy).kind, BAL_KNOWN_NOTHING);
-        assert_true(isnan(bal_known_critical_load(&model, &policy)));
-        assert_true(isnan(bal_known_floor(&model)));
-        assert_true(isnan(bal_known_longer(&model, &policy, BAL_KNOWN_RESPONSE, 1)));
+        assert_int_equal(bal_theory_predict(&model, &policy).kind, BAL_THEORY_UNKNOWN);
+        assert_true(isnan(bal_theory_critical_load(&model, &policy)));
+        assert_true(isnan(bal_theory_lower_bound(&model)));
+        assert_true(isnan(bal_theory_tail(&model, &policy, BAL_THEORY_RESPONSE, 1)));
         enum bal_engine engine;
         struct bal_error err;
         assert_int_equal(bal_simulate_check(&model, &policy, BAL_ENGINE_MARKOV, &engine, &err), BAL_E_MODEL);

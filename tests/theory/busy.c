@@ -31,7 +31,7 @@ struct setting {
 static struct bal_model model_of(const struct setting *s) {
     struct bal_model model = {.load = s->load, .slots = s->slots, .tasks = s->tasks};
     struct bal_error err = {0};
-    if (bal_servers_parse(s->servers, &model.servers, &err) || bal_law_parse(s->size, &model.size, &err) ||
+    if (bal_servers_parse(s->servers, &model.servers, &err) || bal_dist_parse(s->size, &model.size, &err) ||
         bal_curve_parse(s->curve ? s->curve : "constant", &model.curve, &err))
         fail_msg("%s", err.text);
     return model;
@@ -139,7 +139,7 @@ static void slots_get_what_they_should(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bal_model model = {.load = 0.7, .clock = BAL_CLOCK_SLOTTED};
         assert_int_equal(bal_servers_parse("50", &model.servers, NULL), BAL_OK);
-        assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
+        assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
         if (cases[i].batch)
             assert_int_equal(bal_batch_parse(cases[i].batch, &model.batch, NULL), BAL_OK);
         if (cases[i].steal)

@@ -8,7 +8,7 @@
 static inline struct bal_model model_of(const char *servers, const char *size, double load) {
     struct bal_model model = {.load = load};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err))
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }

@@ -18,12 +18,12 @@
 enum { TIMES = 201 };
 
 static struct bal_tabs tabs_of(double lambda, double mu, double nu, const char *size, const char *curve) {
-    struct bal_law law;
+    struct bal_dist dist;
     struct bal_curve shape;
     struct bal_tabs tabs = {0};
     struct bal_error err = {0};
-    if (bal_law_parse(size, &law, &err) || bal_curve_parse(curve, &shape, &err) ||
-        bal_tabs_init(&tabs, lambda, mu, nu, &law, &shape, &err))
+    if (bal_dist_parse(size, &dist, &err) || bal_curve_parse(curve, &shape, &err) ||
+        bal_tabs_init(&tabs, lambda, mu, nu, &dist, &shape, &err))
         fail_msg("%s", err.text);
     return tabs;
 }
@@ -98,7 +98,7 @@ static size_t random_state(const struct bal_tabs *tabs, struct bal_rng *rng, dou
     y[1] = share[0] / sum;
     y[2] = share[1] / sum;
     const size_t levels = 1 + bal_rng_below(rng, 6);
-    double weight = 0, part[BAL_LAW_PHASES];
+    double weight = 0, part[BAL_DIST_PHASES];
     for (unsigned j = 0; j < tabs->phases; j++)
         weight += part[j] = bal_rng_exp(rng);
     for (unsigned j = 0; j < tabs->phases; j++) {
@@ -152,7 +152,7 @@ static void keeps_mass_and_signs_from_random_states(void **unused) {
         struct counted c = {.tabs = tabs_of(lambda, mu, nu, sizes[trial % 4], curves[trial / 4 % 2])};
         c.tabs.unit = 1; /* curves in mean service times */
         const struct bal_fluid_model model = counted_model(&c);
-        double y[3 + 6 * BAL_LAW_PHASES] = {0}, time[TIMES];
+        double y[3 + 6 * BAL_DIST_PHASES] = {0}, time[TIMES];
         const size_t n = random_state(&c.tabs, &rng, y);
         even_times(50, time);
         struct bal_fluid_path path;
@@ -188,7 +188,7 @@ static void paths_end_at_the_fixed_point(void **unused) {
         const struct bal_tabs tabs =
             tabs_of(cases[i].lambda, cases[i].mu, cases[i].nu, cases[i].size, "constant");
         const struct bal_fluid_model model = bal_fluid_tabs(&tabs);
-        double y[2 + BAL_LAW_PHASES] = {0}, fixed[2 + BAL_LAW_PHASES];
+        double y[2 + BAL_DIST_PHASES] = {0}, fixed[2 + BAL_DIST_PHASES];
         const struct bal_start start = {.busy = 0.1, .off = 0.9};
         bal_tabs_start(&tabs, &start, y);
         bal_tabs_fixed_point(&tabs, fixed);
@@ -213,7 +213,7 @@ static void paths_end_at_the_fixed_point(void **unused) {
 static const char *follow_setting(struct counted *c, const struct bal_start *start, double until) {
     static char why[400];
     const struct bal_fluid_model model = counted_model(c);
-    double y[3 + BAL_LAW_PHASES] = {0}, fixed[2 + BAL_LAW_PHASES], time[TIMES];
+    double y[3 + BAL_DIST_PHASES] = {0}, fixed[2 + BAL_DIST_PHASES], time[TIMES];
     const size_t first = 2 + c->tabs.phases;
     bal_tabs_start(&c->tabs, start, y + 1);
     even_times(until, time);
@@ -269,7 +269,7 @@ static void no_setting_of_a_grid_fails(void **unused) {
 /* q_1j = lambda eta_j / (eta_0 g_j): for these laws by hand. */
 static void fixed_points_are_known(void **unused) {
     (void)unused;
-    double y[2 + BAL_LAW_PHASES];
+    double y[2 + BAL_DIST_PHASES];
     const struct bal_tabs hyper = tabs_of(0.3, 0.1, 0.1, "hyper(0.75,2,0.25,0.4)", "constant");
     bal_tabs_fixed_point(&hyper, y);
     assert_close(y[0], 0.7, 1e-15);
@@ -289,7 +289,7 @@ static void fixed_points_are_known(void **unused) {
 static void follow(const struct bal_tabs *tabs, double until, struct bal_fluid_path *path, double *time) {
     const struct bal_fluid_model model = bal_fluid_tabs(tabs);
     const struct bal_start start = {.busy = 0.1, .off = 0.85, .setup = 0.05};
-    double y[2 + BAL_LAW_PHASES] = {0};
+    double y[2 + BAL_DIST_PHASES] = {0};
     bal_tabs_start(tabs, &start, y);
     even_times(until, time);
     struct bal_error err = {0};
@@ -369,17 +369,144 @@ static void agrees_with_small_steps(void **unused) {
         fail_msg("the paths are %g apart", worst);
 }
 
+/* The same for sizes in two phases that change into each other, buffers, and servers that begin with several
+ * jobs: as the equations stand in the head of fluid_tabs.c, one step after another, with q[i][j] = 0 above
+ * the buffer. */
+struct steps {
+    double lambda, mu, nu, until;
+    uint32_t buffer; /* 0: none */
+    struct bal_start start;
+};
+
+enum { PHASES = 2, ROOMS = 40 };
+static const double phase_start[] = {0.4, 0.6}, phase_jump[][2] = {{0, 0.5}, {0.3, 0}},
+                    phase_leave[] = {0.5, 0.7};
+
+static void step_phases(const struct steps *s, const double *rate, double h, double q[ROOMS + 2][PHASES],
+                        double *d0, double *d1) {
+    const uint32_t levels = s->buffer ? s->buffer : ROOMS;
+    const double busy = q[1][0] + q[1][1], u = 1 - busy - *d0 - *d1;
+    double flow = s->nu * *d1;
+    for (int j = 0; j < PHASES; j++)
+        flow += (q[1][j] - q[2][j]) * rate[j] * phase_leave[j];
+    const double chance = u > 0 ? 1 : fmin(1, flow / s->lambda), x = *d0 > 0 ? s->lambda * (1 - chance) : 0;
+    double dq[ROOMS + 2][PHASES] = {{0}};
+    for (uint32_t i = 1; i <= levels; i++)
+        for (int j = 0; j < PHASES; j++) {
+            dq[i][j] = s->lambda *
+                       (i == 1 ? phase_start[j] * chance : (1 - chance) * (q[i - 1][j] - q[i][j]) / busy);
+            dq[i][j] -= rate[j] * q[i][j];
+            for (int k = 0; k < PHASES; k++)
+                dq[i][j] += q[i][k] * rate[k] * phase_jump[k][j] +
+                            phase_start[j] * q[i + 1][k] * rate[k] * phase_leave[k];
+        }
+    for (uint32_t i = 1; i <= levels; i++)
+        for (int j = 0; j < PHASES; j++)
+            q[i][j] += h * dq[i][j];
+    *d0 += h * (s->mu * u - x);
+    *d1 += h * (x - s->nu * *d1);
+}
+
+static double apart_by_steps(const struct steps *s) {
+    enum { STEPS = 100000 };
+    struct bal_tabs tabs = tabs_of(s->lambda, s->mu, s->nu, "phase(0.4 0.6;1 2;0 0.5/0.3 0)", "constant");
+    tabs.buffer = s->buffer;
+    const double rate[] = {0.98 / 0.85, 2 * 0.98 / 0.85}, h = s->until / STEPS; /* scaled to mean 1 */
+    const struct bal_fluid_model model = bal_fluid_tabs(&tabs);
+    const uint32_t jobs = bal_start_jobs(&s->start);
+    double y[2 + ROOMS * PHASES] = {0}, time[TIMES], q[ROOMS + 2][PHASES] = {{0}};
+    double d0 = s->start.off, d1 = s->start.setup, worst = 0;
+    bal_tabs_start(&tabs, &s->start, y);
+    even_times(s->until, time);
+    struct bal_fluid_path path;
+    struct bal_error err = {0};
+    if (bal_fluid_path_init(&path, &model, y, 2 + jobs * PHASES, time, TIMES, &err))
+        fail_msg("%s", err.text);
+    assert_true(!s->buffer || path.columns <= 2 + (size_t)s->buffer * PHASES);
+    for (uint32_t i = 1; i <= jobs; i++)
+        for (int j = 0; j < PHASES; j++)
+            q[i][j] = s->start.busy * phase_start[j];
+    for (long step = 0; step <= STEPS; step++) {
+        if (step % (STEPS / (TIMES - 1)) == 0) {
+            const size_t k = (size_t)(step / (STEPS / (TIMES - 1)));
+            worst = fmax(worst, fabs(d0 - bal_fluid_path_at(&path, k, 0)));
+            worst = fmax(worst, fabs(d1 - bal_fluid_path_at(&path, k, 1)));
+            for (size_t i = 1; i <= 12; i++)
+                for (size_t j = 0; j < PHASES; j++)
+                    worst = fmax(worst, fabs(q[i][j] - bal_fluid_path_at(&path, k, i * PHASES + j)));
+        }
+        step_phases(s, rate, h, q, &d0, &d1);
+    }
+    bal_fluid_path_fini(&path);
+    return worst;
+}
+
+static void buffers_and_longer_queues_agree_with_small_steps(void **unused) {
+    (void)unused;
+    static const struct steps cases[] = {
+        {0.4, 0.2, 0.3, 40, 0, {.busy = 0.1, .off = 0.85, .setup = 0.05}},
+        {0.4, 0.2, 0.3, 40, 0, {.busy = 0.3, .off = 0.7, .jobs = 5}},
+        {0.4, 0.2, 0.3, 40, 1, {.busy = 0.1, .off = 0.9}},
+        {0.4, 0.2, 0.3, 40, 2, {.busy = 0.1, .off = 0.9, .jobs = 2}},
+        {0.7, 0.5, 0.1, 40, 3, {.busy = 0.2, .setup = 0.2, .off = 0.6, .jobs = 3}},
+        {0.7, 0.5, 0.1, 40, 5, {.busy = 1, .jobs = 5}},
+        {1.5, 0.5, 0.1, 40, 4, {.busy = 0.2, .off = 0.8}}, /* more than can be served: most of it is lost */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double worst = apart_by_steps(&cases[i]);
+        if (!(worst < 2e-3))
+            fail_msg("case %zu: the paths are %g apart", i, worst);
+    }
+}
+
+/* A fleet that gets more than it can do fills all its buffers: of all levels the last are those of M/M/1/B at
+ * each server. And a start that does not fit is refused. */
+static void buffers_that_fill_are_mm1b(void **unused) {
+    (void)unused;
+    struct bal_tabs tabs = tabs_of(1.5, 0.5, 0.1, "exp", "constant");
+    tabs.buffer = 4;
+    const struct bal_fluid_model model = bal_fluid_tabs(&tabs);
+    const double start[] = {0.8, 0, 0.2}, time = 2000;
+    struct bal_fluid_path path;
+    struct bal_error err = {0};
+    if (bal_fluid_path_init(&path, &model, start, 3, &time, 1, &err))
+        fail_msg("%s", err.text);
+    /* An idle server gets a job at once, so that a server has one job at least: a chain on 1..4 that goes up
+     * at the rate of jobs that find none idle, 1.5 - p_1, and down at 1, but for the last job, which another
+     * replaces. */
+    double p[5] = {0, 0.2, 0.2, 0.2, 0.2};
+    for (int round = 0; round < 1000; round++) {
+        const double up = 1.5 - p[1];
+        double total = 0;
+        p[1] = 1 / (1 + up + up * up + up * up * up);
+        for (int i = 2; i <= 4; i++)
+            p[i] = p[i - 1] * up;
+        for (int i = 1; i <= 4; i++)
+            total += p[i];
+        assert_close(total, 1, 1e-12);
+    }
+    double tail = 1;
+    for (size_t i = 1; i <= 4; tail -= p[i], i++)
+        assert_close(bal_fluid_path_at(&path, 0, 1 + i), tail, 1e-8);
+    assert_close(bal_fluid_path_at(&path, 0, 0), 0, 1e-8);
+    assert_int_equal(path.columns, 6);
+    bal_fluid_path_fini(&path);
+    const double full[] = {0, 0, 0.5, 0.5, 0.5, 0.5, 0.1};
+    assert_int_equal(bal_fluid_path_init(&path, &model, full, 7, &time, 1, &err), BAL_E_RANGE);
+    assert_non_null(strstr(err.text, "buffers of 4 jobs"));
+}
+
 static void refuses_what_cannot_be(void **unused) {
     (void)unused;
-    struct bal_law law;
+    struct bal_dist dist;
     struct bal_tabs tabs;
     struct bal_error err = {0};
-    assert_int_equal(bal_law_parse("pareto(2)", &law, NULL), BAL_OK);
-    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_E_MODEL);
-    assert_int_equal(bal_law_parse("erlang(17)", &law, NULL), BAL_OK);
-    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_E_MODEL);
-    assert_int_equal(bal_law_parse("exp", &law, NULL), BAL_OK);
-    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &law, NULL, &err), BAL_OK);
+    assert_int_equal(bal_dist_parse("pareto(2)", &dist, NULL), BAL_OK);
+    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &dist, NULL, &err), BAL_E_MODEL);
+    assert_int_equal(bal_dist_parse("erlang(17)", &dist, NULL), BAL_OK);
+    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &dist, NULL, &err), BAL_E_MODEL);
+    assert_int_equal(bal_dist_parse("exp", &dist, NULL), BAL_OK);
+    assert_int_equal(bal_tabs_init(&tabs, 0.3, 1, 1, &dist, NULL, &err), BAL_OK);
     static const double bad[][3] = {{1, 0, 0},      {0.5, 0.5, 0}, {0.6, 0, 0.6}, {-0.1, 0, 0.5},
                                     {0, -0.1, 0.5}, {0, 0, -0.5},  {0, 0, NAN}};
     const double time = 1;
@@ -398,6 +525,8 @@ int main(void) {
         cmocka_unit_test(fixed_points_are_known),
         cmocka_unit_test(one_phase_is_exponential),
         cmocka_unit_test(agrees_with_small_steps),
+        cmocka_unit_test(buffers_and_longer_queues_agree_with_small_steps),
+        cmocka_unit_test(buffers_that_fill_are_mm1b),
         cmocka_unit_test(refuses_what_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ enum { N = 4, FREE = N - 1, MOST = 8, TRIED = MOST, STATES = (MOST + 1) * (MOST 
 struct system {
     int constant;
     bool others;
-    double *law, *next;
+    double *dist, *next;
     double busy; /* mean number of free processors that serve in a step */
 };
 
@@ -95,13 +95,13 @@ static double step(struct system *s) {
     for (x[0] = 0; x[0] <= s->constant; x[0]++)
         for (x[1] = 0; x[1] <= s->constant; x[1]++)
             for (x[2] = 0; x[2] <= s->constant; x[2]++)
-                if (s->law[state_of(x)] > 0)
-                    ask(s, x, asks, 0, s->law[state_of(x)]);
+                if (s->dist[state_of(x)] > 0)
+                    ask(s, x, asks, 0, s->dist[state_of(x)]);
     double change = 0;
     for (int i = 0; i < STATES; i++)
-        change += fabs(s->next[i] - s->law[i]);
-    double *old = s->law;
-    s->law = s->next;
+        change += fabs(s->next[i] - s->dist[i]);
+    double *old = s->dist;
+    s->dist = s->next;
     s->next = old;
     return change;
 }
@@ -109,12 +109,12 @@ static double step(struct system *s) {
 /* Tasks that the saturated system serves in a step. */
 static double served(int constant, bool others) {
     struct system s = {.constant = constant, .others = others};
-    s.law = calloc(STATES, sizeof *s.law);
+    s.dist = calloc(STATES, sizeof *s.dist);
     s.next = calloc(STATES, sizeof *s.next);
-    s.law[0] = 1;
+    s.dist[0] = 1;
     for (int i = 0; i < 10000 && step(&s) > 1e-11; i++)
         ;
-    free(s.law);
+    free(s.dist);
     free(s.next);
     return 1 + s.busy;
 }
@@ -126,7 +126,7 @@ static struct bal_frontier_question question(const char *servers, double load) {
     q.model.load = load;
     q.model.clock = BAL_CLOCK_SLOTTED;
     bal_batch_parse("poisson", &q.model.batch, NULL);
-    bal_law_parse("exp", &q.model.size, NULL);
+    bal_dist_parse("exp", &q.model.size, NULL);
     q.model.placement = (struct bal_placement){.kind = BAL_PLACEMENT_HOSTS, .hosts = 1};
     return q;
 }
@@ -189,7 +189,7 @@ static void test_finds_exact_constant(void **state) {
         assert_true(f.stable - f.unstable <= 2);
         for (unsigned i = 0; i < f.points; i++) {
             const double difference = f.point[i].drift.mean - exact[(int)f.point[i].at];
-            assert_true(fabs(difference) < f.point[i].drift.half);
+            assert_true(fabs(difference) < f.point[i].drift.half_width);
         }
     }
 }

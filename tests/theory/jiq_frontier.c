@@ -105,11 +105,12 @@ static struct bal_estimate estimate(unsigned slow, bool split, double load) {
 static void assert_changes_sign(unsigned slow, bool split, double low, double high) {
     const struct bal_estimate below = estimate(slow, split, low), above = estimate(slow, split, high);
     print_message("# %u slow, %s: %+.5f +- %.5f at load %g, %+.5f +- %.5f at %g\n", slow,
-                  split ? "split" : "whole", below.mean, below.half, low, above.mean, above.half, high);
-    if (!(below.mean + below.half < 0))
-        fail_msg("the drift at load %g is %g +- %g, not below 0", low, below.mean, below.half);
-    if (!(above.mean - above.half > 0))
-        fail_msg("the drift at load %g is %g +- %g, not above 0", high, above.mean, above.half);
+                  split ? "split" : "whole", below.mean, below.half_width, low, above.mean, above.half_width,
+                  high);
+    if (!(below.mean + below.half_width < 0))
+        fail_msg("the drift at load %g is %g +- %g, not below 0", low, below.mean, below.half_width);
+    if (!(above.mean - above.half_width > 0))
+        fail_msg("the drift at load %g is %g +- %g, not above 0", high, above.mean, above.half_width);
 }
 
 static void test_whole(void **state) {
@@ -133,8 +134,8 @@ static void test_99_percent(void **state) {
     for (int i = 0; i < 6; i++) {
         const struct bal_estimate at = estimate(slow[i / 2], i % 2, 0.99);
         print_message("# %u slow, %s: %+.5f +- %.5f at load 0.99\n", slow[i / 2], i % 2 ? "split" : "whole",
-                      at.mean, at.half);
-        assert_true(at.mean - at.half > 0);
+                      at.mean, at.half_width);
+        assert_true(at.mean - at.half_width > 0);
     }
 }
 

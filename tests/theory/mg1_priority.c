@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
 #include "ballast/lab.h"
+#include "ballast/predict.h"
 #include "ballast/theory.h"
 
 static const struct {
-    const char *law;
+    const char *dist;
     const char *servers;
     double load, high, jobs;
 } cases[] = {
@@ -61,13 +61,13 @@ static struct means textbook(enum bal_discipline discipline, double high, double
 /* Errors are measured against the mean response time, also those of the waiting time, which is a part of it.
  */
 static void assert_mean(const struct bal_result *result, enum bal_metric metric, double expected,
-                        double response, const char *law) {
+                        double response, const char *dist) {
     const struct bal_estimate estimate = result->metric[metric];
     const char *name = bal_metric_table[metric].name;
-    if (!(estimate.half <= WIDEST * response))
-        fail_msg("%s: %s: the interval ± %g of %g is too wide", law, name, estimate.half, expected);
+    if (!(estimate.half_width <= WIDEST * response))
+        fail_msg("%s: %s: the interval ± %g of %g is too wide", dist, name, estimate.half_width, expected);
     if (!(fabs(estimate.mean - expected) <= TOLERANCE * response))
-        fail_msg("%s: %s is %g ± %g, not %g", law, name, estimate.mean, estimate.half, expected);
+        fail_msg("%s: %s is %g ± %g, not %g", dist, name, estimate.mean, estimate.half_width, expected);
 }
 
 static void check(enum bal_discipline discipline) {
@@ -81,7 +81,7 @@ static void check(enum bal_discipline discipline) {
                                     .run = {.seed = 7, .warmup = 0.01, .engine = BAL_ENGINE_EVENT},
                                     .replications = REPLICATIONS};
         assert_int_equal(bal_servers_parse(cases[i].servers, &list[i].model.servers, NULL), BAL_OK);
-        assert_int_equal(bal_law_parse(cases[i].law, &list[i].model.size, NULL), BAL_OK);
+        assert_int_equal(bal_dist_parse(cases[i].dist, &list[i].model.size, NULL), BAL_OK);
         assert_int_equal(bal_policy_parse("random", &list[i].policy, NULL), BAL_OK);
         list[i].run.time = cases[i].jobs / bal_model_arrival_rate(&list[i].model);
     }
@@ -92,15 +92,15 @@ static void check(enum bal_discipline discipline) {
         const double rate = bal_model_arrival_rate(model), speed = model->servers.group[0].speed;
         const struct means means =
             textbook(discipline, model->high * rate, (1 - model->high) * rate, model->size.mean / speed,
-                     bal_law_moment(&model->size, 2) / (speed * speed));
-        assert_mean(&results[i], BAL_HIGH_RESPONSE_MEAN, means.high, means.high, cases[i].law);
-        assert_mean(&results[i], BAL_LOW_RESPONSE_MEAN, means.low, means.low, cases[i].law);
-        assert_mean(&results[i], BAL_HIGH_WAITING_MEAN, means.high_waiting, means.high, cases[i].law);
-        assert_mean(&results[i], BAL_LOW_WAITING_MEAN, means.low_waiting, means.low, cases[i].law);
-        assert_mean(&results[i], BAL_RESPONSE_MEAN, means.all, means.all, cases[i].law);
+                     bal_dist_moment(&model->size, 2) / (speed * speed));
+        assert_mean(&results[i], BAL_HIGH_RESPONSE_MEAN, means.high, means.high, cases[i].dist);
+        assert_mean(&results[i], BAL_LOW_RESPONSE_MEAN, means.low, means.low, cases[i].dist);
+        assert_mean(&results[i], BAL_HIGH_WAITING_MEAN, means.high_waiting, means.high, cases[i].dist);
+        assert_mean(&results[i], BAL_LOW_WAITING_MEAN, means.low_waiting, means.low, cases[i].dist);
+        assert_mean(&results[i], BAL_RESPONSE_MEAN, means.all, means.all, cases[i].dist);
         /* and what is shown beside a simulation is the same */
-        const struct bal_known known = bal_known_of(model, &list[i].policy);
-        assert_int_equal(known.kind, BAL_KNOWN_EXACT);
+        const struct bal_prediction known = bal_theory_predict(model, &list[i].policy);
+        assert_int_equal(known.kind, BAL_THEORY_EXACT);
         assert_true(fabs(known.high.response_mean / means.high - 1) < 1e-12);
         assert_true(fabs(known.low.response_mean / means.low - 1) < 1e-12);
         assert_true(fabs(known.high.waiting_mean / means.high_waiting - 1) < 1e-12);

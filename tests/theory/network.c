@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "../texts.h"
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/simulate.h"
 #include "ballast/theory.h"
 
@@ -20,7 +20,7 @@ enum { REPLICATIONS = 10 };
 #define T_9999 6.594 /* quantile 0.99995 of Student's law with 9 degrees of freedom */
 
 struct measured {
-    double mean, half;
+    double mean, half_width;
 };
 
 static struct measured measure(const struct bal_model *model, const char *policy, double jobs,
@@ -44,17 +44,17 @@ static struct measured measure(const struct bal_model *model, const char *policy
 }
 
 static void assert_inside(struct measured measured, double exact, const char *what) {
-    if (!(fabs(measured.mean - exact) <= measured.half))
-        fail_msg("%s: %g +- %g, not %g", what, measured.mean, measured.half, exact);
+    if (!(fabs(measured.mean - exact) <= measured.half_width))
+        fail_msg("%s: %g +- %g, not %g", what, measured.mean, measured.half_width, exact);
 }
 
 static struct bal_model model_of(const char *servers, double load, const char *dispatchers,
                                  const char *delay) {
     struct bal_model model = {.load = load};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse("exp", &model.size, &err) ||
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse("exp", &model.size, &err) ||
         bal_dispatchers_parse(dispatchers, &model.network.dispatchers, &err) ||
-        (*delay && bal_law_parse(delay, &model.network.delay, &err)))
+        (*delay && bal_dist_parse(delay, &model.network.delay, &err)))
         fail_msg("%s", err.text);
     return model;
 }
@@ -95,11 +95,11 @@ static void lu_et_al_are_near(void **state) {
     (void)state;
     const struct bal_model model = model_of("500", 0.9, "5", "");
     const struct bal_policy_spec spec = policy_of("jiq");
-    const struct bal_known known = bal_known_of(&model, &spec);
-    assert_int_equal(known.kind, BAL_KNOWN_NEAR);
+    const struct bal_prediction known = bal_theory_predict(&model, &spec);
+    assert_int_equal(known.kind, BAL_THEORY_APPROXIMATE);
     assert_true(fabs(known.response_mean - 1 / (1 - 0.9 / 11)) < 1e-12);
     const struct measured measured = measure(&model, "jiq", 4e5, 14);
-    assert_true(fabs(measured.mean / known.response_mean - 1) < 0.02 + measured.half);
+    assert_true(fabs(measured.mean / known.response_mean - 1) < 0.02 + measured.half_width);
 }
 
 int main(void) {

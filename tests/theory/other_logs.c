@@ -1,11 +1,9 @@
-/* Do the ranges of "other logs" hold what they say? Logs are drawn from systems whose truth is known: random
- * routing to servers makes M/M/1 queues, whose response times are exponential. What an endless log would say
- * should lie in the range of a short one in 95 % of them; a bootstrap of dependent times is a little short of
- * that.
+/* Do the ranges of "other logs" hold what they say? Logs are drawn from one system, and of each the range is
+ * held against the values of all the others: 95 % of them should lie in it. The shape of the day is the same
+ * in all. With the argument --table it prints the table of docs/statistics.md, from 100 longer logs each
+ * (minutes).
  *
- * Of LOGS = 100 independent logs at least 80 must have it. If they do with probability 0.9, as few do with
- * probability 2e-3; four such counts: 8e-3 in all, on fixed seeds. And not all may, with ranges as wide as
- * the truth: their mean width is limited. */
+ * Seeds are fixed, so a test that passes once passes always; what is said of chance is about other seeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,20 +15,33 @@
 #include "texts.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { LOGS = 100, SERVERS = 6, JOBS = 20000, ENOUGH = 80 };
+enum { LOGS = 60, MOST_LOGS = 200, SERVERS = 8, ENOUGH = 50 };
 
 static const double mean_size = 0.02, load = 0.6;
 
+struct setting {
+    const char *what, *policy;
+    double load, swing, burst; /* burst: the load of a twentieth of the log; 0: none */
+    int jobs;
+};
+
 /* Poisson arrivals and exponential sizes. The rate swings up and down twice, by that part of its mean. */
-static struct bal_trace *draw_log(uint64_t number, double swing) {
+static struct bal_trace *draw_log(const struct setting *setting, uint64_t number) {
+    const double swing = setting->swing;
     struct bal_rng rng;
     bal_rng_init(&rng, 1414, number, BAL_STREAM_TEST);
     struct bal_trace *trace;
     assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
-    const double gap = mean_size / (load * SERVERS), span = gap * JOBS, twice = 4 * 3.14159265358979;
-    for (double now = 0; (now += gap / (1 + swing) * bal_rng_exp(&rng)) < span;) {
-        if (bal_rng_uniform(&rng) * (1 + swing) > 1 - swing * cos(twice * now / span))
+    const double gap = mean_size / (setting->load * SERVERS), span = gap * setting->jobs;
+    const double twice = 4 * 3.14159265358979, most = fmax(1 + swing, setting->burst / setting->load);
+    for (double now = 0; (now += gap / most * bal_rng_exp(&rng)) < span;) {
+        const bool bursts = setting->burst > 0 && fabs(now / span - 0.5) < 0.025;
+        if (bal_rng_uniform(&rng) * most >
+            (bursts ? setting->burst / setting->load : 1 - swing * cos(twice * now / span)))
             continue;
         const struct bal_trace_job job = {.time = (int64_t)((1.7e9 + now) * 1e9),
                                           .size = 1 + (int64_t)(mean_size * 1e9 * bal_rng_exp(&rng))};
@@ -49,10 +60,10 @@ static struct bal_replay replay_of(const struct bal_trace *trace, uint64_t numbe
     return replay;
 }
 
-static struct bal_replay_outcome outcome_of(uint64_t number, double swing) {
-    struct bal_trace *trace = draw_log(number, swing);
+static struct bal_replay_outcome outcome_of(const struct setting *setting, uint64_t number) {
+    struct bal_trace *trace = draw_log(setting, number);
     const struct bal_replay replay = replay_of(trace, number, NULL);
-    const struct bal_policy_spec policy = policy_of("random");
+    const struct bal_policy_spec policy = policy_of(setting->policy);
     const struct bal_lab_options options = {.threads = 1};
     struct bal_case c;
     struct bal_replay_outcome outcome = {0};
@@ -64,50 +75,69 @@ static struct bal_replay_outcome outcome_of(uint64_t number, double swing) {
     return outcome;
 }
 
-/* Mean and p99 of a given fleet. */
-static void ranges_of_times_hold(void **unused) {
-    (void)unused;
-    const double mean = mean_size / (1 - load), p99 = mean * log(100);
-    int mean_inside = 0, p99_inside = 0;
-    double mean_width = 0, p99_width = 0;
-    for (uint64_t i = 0; i < LOGS; i++) {
-        const struct bal_replay_outcome outcome = outcome_of(i, 0);
-        const struct bal_range m = outcome.log[BAL_TIME_MEAN], q = outcome.log[BAL_TIME_P99];
-        assert_true(m.low <= outcome.time[BAL_TIME_MEAN].mean && outcome.time[BAL_TIME_MEAN].mean <= m.high);
-        mean_inside += m.low <= mean && mean <= m.high;
-        p99_inside += q.low <= p99 && p99 <= q.high;
-        mean_width += (m.high - m.low) / mean / LOGS;
-        p99_width += (q.high - q.low) / p99 / LOGS;
+/* What the ranges of all logs say of the values of all others. */
+struct cover {
+    double inside; /* of all pairs of a range and another log */
+    double factor; /* of the ends of a range, on average */
+    int known;     /* ranges */
+};
+
+static struct cover cover_of(const struct bal_confidence_range *range, const double *value, int logs) {
+    struct cover cover = {0};
+    for (int i = 0; i < logs; i++) {
+        if (isnan(range[i].low))
+            continue;
+        cover.known++;
+        cover.factor += sqrt(range[i].high / range[i].low);
+        for (int k = 0; k < logs; k++)
+            cover.inside += k != i && range[i].low <= value[k] && value[k] <= range[i].high;
     }
-    print_message("# mean in %d of %d ranges, %.1f %% wide; p99 in %d, %.1f %% wide\n", mean_inside, LOGS,
-                  100 * mean_width, p99_inside, 100 * p99_width);
-    assert_true(mean_inside >= ENOUGH && p99_inside >= ENOUGH);
-    assert_true(mean_width < 0.15 && p99_width < 0.3);
+    cover.inside /= (double)cover.known * (logs - 1);
+    cover.factor /= cover.known;
+    return cover;
 }
 
-/* The ups and downs of the day are no chance: they are the same in other logs. The truth is the mean of all
- * logs, and ranges of 95 % are 3.92 standard deviations of it wide. */
-static void the_shape_of_the_day_is_no_chance(void **unused) {
+/* The mean (0) and the p99 (1). */
+static void cover_setting(const struct setting *s, int logs, struct cover cover[2]) {
+    static const enum bal_response_time which[2] = {BAL_TIME_MEAN, BAL_TIME_P99};
+    struct bal_confidence_range(*range)[MOST_LOGS] = calloc(2, sizeof *range);
+    double(*value)[MOST_LOGS] = calloc(2, sizeof *value);
+    assert_true(range && value);
+    for (int i = 0; i < logs; i++) {
+        const struct bal_replay_outcome outcome = outcome_of(s, (uint64_t)i);
+        for (int t = 0; t < 2; t++) {
+            range[t][i] = outcome.log[which[t]];
+            value[t][i] = outcome.time[which[t]].mean;
+            assert_true(isnan(range[t][i].low) ||
+                        (range[t][i].low <= value[t][i] && value[t][i] <= range[t][i].high));
+        }
+    }
+    for (int t = 0; t < 2; t++)
+        cover[t] = cover_of(range[t], value[t], logs);
+    free(range);
+    free(value);
+}
+
+/* The middle of what is expected is 0.93, and its standard deviation from one set of logs to the next 0.02:
+ * below 0.88 with probability 6e-3, each. Ranges that are not told are no claim. */
+static void ranges_hold_other_logs(void **unused) {
     (void)unused;
-    const double swing = 0.5;
-    static struct bal_range range[LOGS];
-    double value[LOGS], mean = 0, square = 0, width = 0;
-    int inside = 0;
-    for (uint64_t i = 0; i < LOGS; i++) {
-        const struct bal_replay_outcome outcome = outcome_of(i, swing);
-        range[i] = outcome.log[BAL_TIME_MEAN];
-        value[i] = outcome.time[BAL_TIME_MEAN].mean;
-        mean += value[i] / LOGS;
+    static const struct setting settings[] = {{"random", "random", 0.6, 0, 0, 20000},
+                                              {"swinging", "random", 0.6, 0.5, 0, 20000},
+                                              {"jsq", "jsq", 0.7, 0, 0, 20000},
+                                              {"jsq, busy", "jsq", 0.9, 0, 0, 40000},
+                                              {"jsq, 0.97", "jsq", 0.97, 0, 0, 60000}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct cover cover[2];
+        cover_setting(&settings[i], LOGS, cover);
+        print_message("# %-10s mean: %.3f of other logs in ranges of a factor of %.2f, %d known; p99: %.3f, "
+                      "%.2f, %d\n",
+                      settings[i].what, cover[0].inside, cover[0].factor, cover[0].known, cover[1].inside,
+                      cover[1].factor, cover[1].known);
+        assert_true(cover[0].known >= LOGS / 2 && cover[0].inside >= 0.88);
+        assert_true(cover[1].known < LOGS / 5 || cover[1].inside >= 0.85);
+        assert_true(settings[i].load > 0.9 || cover[0].factor < 1.4);
     }
-    for (int i = 0; i < LOGS; i++) {
-        square += (value[i] - mean) * (value[i] - mean) / (LOGS - 1);
-        inside += range[i].low <= mean && mean <= range[i].high;
-        width += (range[i].high - range[i].low) / LOGS;
-    }
-    print_message("# swinging: mean in %d of %d ranges, %.2f times as wide as they should be\n", inside, LOGS,
-                  width / (3.92 * sqrt(square)));
-    assert_true(inside >= ENOUGH);
-    assert_true(width < 1.3 * 3.92 * sqrt(square));
 }
 
 /* The least number of servers by an endless log. */
@@ -122,11 +152,12 @@ static uint32_t true_least(const struct bal_target *target) {
 static void ranges_of_servers_hold(void **unused) {
     (void)unused;
     const struct bal_target target = {0.99, 0.172, "p99"}; /* 7.75 servers would do exactly */
+    const struct setting plain = {"random", "random", load, 0, 0, 20000};
     const uint32_t least = true_least(&target);
     int inside = 0, right = 0;
     double width = 0;
     for (uint64_t i = 0; i < LOGS; i++) {
-        struct bal_trace *trace = draw_log(i, 0);
+        struct bal_trace *trace = draw_log(&plain, i);
         const struct bal_replay replay = replay_of(trace, i, &target);
         const struct bal_policy_spec policy = policy_of("random");
         const struct bal_lab_options options = {.threads = 1};
@@ -147,7 +178,7 @@ static void ranges_of_servers_hold(void **unused) {
         "besides the first\n",
         least, right, LOGS, inside, width);
     assert_true(inside >= ENOUGH);
-    assert_true(width < 3);
+    assert_true(width < 4);
 }
 
 /* Jobs of 1 s, two of them at a time, and six for an hour of the day: five servers cannot do that hour, whose
@@ -176,10 +207,35 @@ static void an_hour_of_overload_is_no_chance(void **unused) {
     bal_trace_free(trace);
 }
 
-int main(void) {
+static void print_table(void) {
+    static const struct setting settings[] = {{"load 0.7", "jsq", 0.7, 0, 0, 100000},
+                                              {"load 0.9", "jsq", 0.9, 0, 0, 100000},
+                                              {"load 0.97", "jsq", 0.97, 0, 0, 100000},
+                                              {"0.3 to 0.9, twice", "jsq", 0.6, 0.5, 0, 100000},
+                                              {"0.7, for 5 % 1.3", "jsq", 0.7, 0, 1.3, 100000}};
+    enum { LOGS_OF_TABLE = 100 };
+    printf("jsq, 8 servers       mean: covers  within a factor of  told   p99: covers  within  told\n");
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct cover cover[2];
+        cover_setting(&settings[i], LOGS_OF_TABLE, cover);
+        printf("%-20s", settings[i].what);
+        for (int t = 0; t < 2; t++)
+            if (cover[t].known > 0)
+                printf(t ? "  %12.3f  %6.2f  %4d" : "  %11.3f  %18.2f  %4d", cover[t].inside, cover[t].factor,
+                       cover[t].known);
+            else
+                printf(t ? "  %12s  %6s  %4d" : "  %11s  %18s  %4d", "-", "-", 0);
+        putchar('\n');
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--table") == 0) {
+        print_table();
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_of_times_hold),
-        cmocka_unit_test(the_shape_of_the_day_is_no_chance),
+        cmocka_unit_test(ranges_hold_other_logs),
         cmocka_unit_test(ranges_of_servers_hold),
         cmocka_unit_test(an_hour_of_overload_is_no_chance),
     };

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
 #include "ballast/lab.h"
+#include "ballast/predict.h"
 
 #include "close.h"
 
@@ -48,13 +48,13 @@ static void run(const struct bal_case *cases, size_t count, struct bal_result *r
  */
 static double margin(struct bal_estimate estimate, double p) {
     const double dof = REPLICATIONS - 1;
-    return estimate.half / bal_student_quantile(0.975, dof) * bal_student_quantile(1 - p / 2, dof);
+    return estimate.half_width / bal_student_quantile(0.975, dof) * bal_student_quantile(1 - p / 2, dof);
 }
 
 static void assert_estimate(const char *what, struct bal_estimate estimate, double wanted, double slack,
                             double p) {
     if (!within(estimate.mean, wanted, slack * wanted + margin(estimate, p)))
-        fail_msg("%s = %.6g +- %.2g, wanted %.6g", what, estimate.mean, estimate.half, wanted);
+        fail_msg("%s = %.6g +- %.2g, wanted %.6g", what, estimate.mean, estimate.half_width, wanted);
 }
 
 /* One server that finishes one job a slot: Q' = (Q + a - 1)+. Squaring both sides and taking means,
@@ -125,8 +125,9 @@ static void published_setting(void **state) {
         print_message(
             "# %s %s %g: queue %.5g +- %.2g, completion %.4g +- %.2g, p99 %.5g +- %.2g, messages %.4g\n",
             known[i].policy, known[i].servers, known[i].load, metric[BAL_QUEUE_TOTAL].mean,
-            metric[BAL_QUEUE_TOTAL].half, metric[BAL_RESPONSE_MEAN].mean, metric[BAL_RESPONSE_MEAN].half,
-            metric[BAL_RESPONSE_P99].mean, metric[BAL_RESPONSE_P99].half, metric[BAL_MESSAGES_PER_TIME].mean);
+            metric[BAL_QUEUE_TOTAL].half_width, metric[BAL_RESPONSE_MEAN].mean,
+            metric[BAL_RESPONSE_MEAN].half_width, metric[BAL_RESPONSE_P99].mean,
+            metric[BAL_RESPONSE_P99].half_width, metric[BAL_MESSAGES_PER_TIME].mean);
         assert_estimate("mean total queue", metric[BAL_QUEUE_TOTAL], known[i].queue, known[i].slack, 1e-3);
         assert_estimate("mean completion", metric[BAL_RESPONSE_MEAN], known[i].completion, known[i].slack,
                         1e-3);
@@ -176,7 +177,7 @@ static void critical_loads(void **state) {
     }
     run(cases, CASES, results);
     for (int i = 0; i < CASES; i++) {
-        const double critical = bal_known_critical_load(&cases[i].model, &cases[i].policy);
+        const double critical = bal_theory_critical_load(&cases[i].model, &cases[i].policy);
         if (isnan(known[i].critical))
             assert_nan(critical);
         else

@@ -113,7 +113,7 @@ static void few_of_another_kind(void **state) {
 }
 
 /* The law of the response time of pod, its mean by integration, its quantiles by inversion. */
-static void laws(void **state) {
+static void dists(void **state) {
     (void)state;
     const struct bal_pod pods[] = {
         bal_pod_plain(0.9, 2), bal_pod_plain(0.385, 3), {0.95, 0.3, 1, 2}, bal_pod_plain(0.7, 1)};
@@ -184,7 +184,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(response),  cmocka_unit_test(tails),
         cmocka_unit_test(two_kinds), cmocka_unit_test(few_of_another_kind),
-        cmocka_unit_test(laws),      cmocka_unit_test(out_of_range),
+        cmocka_unit_test(dists),     cmocka_unit_test(out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

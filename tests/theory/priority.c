@@ -31,6 +31,10 @@ static void known_values(void **state) {
     r = solve(BAL_PRIORITY_SEP, 0.95, 0.3, 2, 2);
     assert_close(r.low, 4.301, 1e-4);
     assert_close(bal_sep_low_bound(0.95, 0.3, 2), 5.185, 1e-4);
+    /* Cut at three jobs, by a program of its own; cut at many it is the bound. */
+    assert_close(bal_sep_low_cut(0.95, 0.9, 2, 3), 12.14809337565735, 1e-12);
+    assert_close(bal_sep_low_cut(0.95, 0.9, 2, 40), bal_sep_low_bound(0.95, 0.9, 2), 1e-12);
+    assert_close(bal_sep_low_cut(0.6, 0.5, 2, 3), 1.6973, 1e-4);
     /* Simulated with 1000 servers; the limit lies within 1 %. */
     r = solve(BAL_PRIORITY_SSP, 0.95, 0.5, 1, 2);
     assert_close(r.high, 1.238, 0.01);

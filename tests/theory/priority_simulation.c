@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/simulate.h"
 #include "ballast/theory.h"
 #include "close.h"
@@ -28,7 +28,7 @@
 static struct bal_model model_of(const char *servers, double load, double high) {
     struct bal_model model = {.load = load, .classes = true, .high = high};
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
     return model;
 }
 
@@ -237,11 +237,11 @@ static void lemma_4_total_queues_are_those_of_scp(void **state) {
 
 /* ---- what is shown beside a simulation ---- */
 
-static struct bal_known known_of(const char *policy, enum bal_discipline discipline) {
+static struct bal_prediction known_of(const char *policy, enum bal_discipline discipline) {
     struct bal_model model = model_of("1000x2", 0.9, 0.4);
     model.discipline = discipline;
     const struct bal_policy_spec spec = policy_of(policy);
-    return bal_known_of(&model, &spec);
+    return bal_theory_predict(&model, &spec);
 }
 
 /* A bound from below that is less than the service alone, or even negative, is none; elsewhere it lies below
@@ -253,7 +253,7 @@ static void bounds_of_high_jobs_say_something(void **state) {
     for (double load = 0.1; load < 0.99; load += 0.1)
         for (double p = 0.05; p < 1; p += 0.1) {
             const struct bal_model model = model_of("1000x2", load, p);
-            const struct bal_known known = bal_known_of(&model, &sep);
+            const struct bal_prediction known = bal_theory_predict(&model, &sep);
             const double bound = known.high.response_bound;
             if (isnan(bound))
                 continue;
@@ -269,7 +269,7 @@ static void theory_beside_a_simulation(void **state) {
     const struct bal_priority ssp = {BAL_PRIORITY_SSP, 0.9, 0.4, 2, 4},
                               scp = {BAL_PRIORITY_SCP, 0.9, 0.4, 2, 4},
                               sep = {BAL_PRIORITY_SEP, 0.9, 0.4, 2, 2};
-    struct bal_known known = known_of("pod-ssp:d1=2,d2=4", BAL_DISCIPLINE_AUTO);
+    struct bal_prediction known = known_of("pod-ssp:d1=2,d2=4", BAL_DISCIPLINE_AUTO);
     struct bal_priority_result result = bal_priority_solve(&ssp);
     assert_close(known.response_mean, result.all / 2, 1e-12); /* servers of speed 2 */
     assert_close(known.high.response_mean, result.high / 2, 1e-12);
@@ -277,7 +277,7 @@ static void theory_beside_a_simulation(void **state) {
     assert_close(known.high.waiting_probability, pow(0.36, 4), 1e-12);
     assert_close(known.low.waiting_probability, 0.81, 1e-12);
     assert_nan(known.low.waiting_mean);
-    assert_int_equal(known_of("pod-ssp:d1=2,d2=4", BAL_DISCIPLINE_NONPREEMPTIVE).kind, BAL_KNOWN_NOTHING);
+    assert_int_equal(known_of("pod-ssp:d1=2,d2=4", BAL_DISCIPLINE_NONPREEMPTIVE).kind, BAL_THEORY_UNKNOWN);
 
     known = known_of("pod-scp:d1=2,d2=4", BAL_DISCIPLINE_AUTO);
     result = bal_priority_solve(&scp);
@@ -306,7 +306,7 @@ static void theory_beside_a_simulation(void **state) {
     known = known_of("jiq", BAL_DISCIPLINE_NONPREEMPTIVE); /* where nobody waits, classes make no difference
                                                             */
     assert_close(known.high.response_mean, 0.5, 1e-12);
-    assert_int_equal(known_of("least-work", BAL_DISCIPLINE_PREEMPTIVE).kind, BAL_KNOWN_NOTHING);
+    assert_int_equal(known_of("least-work", BAL_DISCIPLINE_PREEMPTIVE).kind, BAL_THEORY_UNKNOWN);
 }
 
 int main(void) {

@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/fluid_distance.h"
 #include "ballast/lab.h"
-#include "ballast/paths.h"
+#include "ballast/predict.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 #define LAMBDA 0.9
@@ -87,7 +87,7 @@ static struct measured measure(const struct setting *setting) {
     memset(&job, 0, sizeof job);
     job.model.load = LAMBDA;
     job.model.servers = (struct bal_servers){.groups = 1, .group = {{.count = setting->servers, .speed = 1}}};
-    assert_int_equal(bal_law_parse("exp", &job.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &job.model.size, NULL), BAL_OK);
     char text[100];
     snprintf(text, sizeof text, "rcpb:c=%llu,mup=%g", (unsigned long long)setting->c, setting->mup);
     assert_int_equal(bal_policy_parse(text, &job.policy, NULL), BAL_OK);

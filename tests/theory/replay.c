@@ -68,8 +68,8 @@ static void ask(const struct question *q, const struct bal_trace *const *trace) 
         value[t] = result.metric[q->metric].mean / mean_size;
     }
     const struct bal_estimate mean = bal_estimate_mean(value, TRACES);
-    const double half =
-        mean.half * bal_student_quantile(1 - 0.5e-4, TRACES - 1) / bal_student_quantile(0.975, TRACES - 1);
+    const double half = mean.half_width * bal_student_quantile(1 - 0.5e-4, TRACES - 1) /
+                        bal_student_quantile(0.975, TRACES - 1);
     print_message("# %s on %ux%u, speedup %g: %s %.4f, known %.4f, interval %.4f\n", q->policy, q->servers,
                   q->slots, q->speedup, bal_metric_table[q->metric].name, mean.mean, q->answer, half);
     assert_true(fabs(mean.mean - q->answer) <= half);

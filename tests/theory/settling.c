@@ -15,17 +15,17 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
 #include "ballast/lab.h"
+#include "ballast/predict.h"
 #include "ballast/theory.h"
 #include "texts.h"
 
 static struct bal_case case_of(const char *policy, const char *servers, double load, const char *size) {
     struct bal_case c = {.model = {.load = load}, .policy = policy_of(policy), .replications = 10};
     struct bal_error err;
-    if (bal_servers_parse(servers, &c.model.servers, &err) || bal_law_parse(size, &c.model.size, &err))
+    if (bal_servers_parse(servers, &c.model.servers, &err) || bal_dist_parse(size, &c.model.size, &err))
         fail_msg("%s", err.text);
-    c.run = (struct bal_run){.seed = 1, .time = bal_usual_time(&c.model), .warmup = NAN};
+    c.run = (struct bal_run){.seed = 1, .time = bal_default_run_length(&c.model), .warmup = NAN};
     return c;
 }
 
@@ -75,7 +75,7 @@ static void time_constants_tell_when_a_fleet_is_full(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct bal_case c = case_of(rows[i].policy, "100000000", rows[i].load, "exp");
         const double missing =
-            missing_at(rows[i].load, rows[i].d, 7.5 * bal_known_relaxation(&c.model, &c.policy));
+            missing_at(rows[i].load, rows[i].d, 7.5 * bal_theory_relaxation(&c.model, &c.policy));
         if (!(missing > 3e-5 && missing < 5e-4))
             fail_msg("%s at load %g: %g of the mean queue are missing", rows[i].policy, rows[i].load,
                      missing);
@@ -92,27 +92,27 @@ static bool is_settling(const struct bal_result *result) {
 /* Experiments with a length of so many time constants, and what they say of the mean. */
 struct tried {
     unsigned settling, covering;
-    double bias, half; /* relative, on average */
+    double bias, half_width; /* relative, on average */
 };
 
 static struct tried try(struct bal_case c, double constants, unsigned experiments) {
     struct bal_case *cases = calloc(experiments, sizeof *cases);
     struct bal_result *results = calloc(experiments, sizeof *results);
     assert_true(cases && results);
-    c.run.time = constants * bal_known_relaxation(&c.model, &c.policy);
+    c.run.time = constants * bal_theory_relaxation(&c.model, &c.policy);
     for (unsigned i = 0; i < experiments; i++) {
         cases[i] = c;
         cases[i].run.seed = 1000 + i;
     }
     run(cases, experiments, results);
-    const double truth = bal_known_of(&c.model, &c.policy).response_mean;
+    const double truth = bal_theory_predict(&c.model, &c.policy).response_mean;
     struct tried tried = {0};
     for (unsigned i = 0; i < experiments; i++) {
         const struct bal_estimate mean = results[i].metric[BAL_RESPONSE_MEAN];
         tried.settling += is_settling(&results[i]);
-        tried.covering += fabs(mean.mean - truth) <= mean.half;
+        tried.covering += fabs(mean.mean - truth) <= mean.half_width;
         tried.bias += (mean.mean / truth - 1) / experiments;
-        tried.half += mean.half / truth / experiments;
+        tried.half_width += mean.half_width / truth / experiments;
     }
     free(cases);
     free(results);
@@ -177,17 +177,17 @@ static void default_runs_are_right_or_doubted(void **state) {
             cases[k] = case_of(policies[k], rows[i].servers, rows[i].load, "exp");
             cases[k].replications = 4;
         }
-        bal_choose_length(cases, 3, bal_usual_time(&cases[0].model) / 4, 0);
+        bal_choose_length(cases, 3, bal_default_run_length(&cases[0].model) / 4, 0);
         run(cases, 3, results);
         for (int k = 0; k < 3; k++) {
             const double n = bal_servers_count(&cases[k].model.servers);
-            const double known = bal_known_of(&cases[k].model, &cases[k].policy).response_mean;
+            const double known = bal_theory_predict(&cases[k].model, &cases[k].policy).response_mean;
             const struct bal_estimate mean = results[k].metric[BAL_RESPONSE_MEAN];
-            const double half = 1.5 * mean.half, above = excess_of(policies[k], n, rows[i].load);
+            const double half = 1.5 * mean.half_width, above = excess_of(policies[k], n, rows[i].load);
             const bool right = mean.mean + half >= known && mean.mean - half <= known * (1 + above);
             if (!right && !results[k].doubts)
                 fail_msg("%s on %s servers at load %g: %g +- %g, but it is %g", policies[k], rows[i].servers,
-                         rows[i].load, mean.mean, mean.half, known);
+                         rows[i].load, mean.mean, mean.half_width, known);
         }
     }
 }
@@ -198,18 +198,18 @@ static void runs_grow_until_they_settle(void **state) {
     struct bal_case c = case_of("pod-memory", "1000", 0.8, "exp");
     c.replications = 5;
     bal_choose_length(&c, 1, 0.5, 0);
-    assert_true(c.run.time == 0.5 && c.longest > 1000);
+    assert_true(c.run.time == 0.5 && c.max_run_length > 1000);
     struct bal_result result, reference;
     run(&c, 1, &result);
     assert_int_equal(result.doubts, 0);
     assert_true(result.time >= 16);
     c.run.time = 500;
     c.run.seed = 2;
-    c.longest = 0;
+    c.max_run_length = 0;
     run(&c, 1, &reference);
     /* Both are known to a percent; a difference of two intervals has probability 1e-4. */
     const struct bal_estimate a = result.metric[BAL_RESPONSE_MEAN], b = reference.metric[BAL_RESPONSE_MEAN];
-    assert_true(fabs(a.mean - b.mean) <= a.half + b.half);
+    assert_true(fabs(a.mean - b.mean) <= a.half_width + b.half_width);
 }
 
 /* A precision is reached by longer runs, not by more that are as short: with the length given it is not
@@ -221,13 +221,154 @@ static void precision_waits_until_runs_are_settled(void **state) {
     c.precision = 0.05;
     c.run.time = 2;
     run(&c, 1, &result);
-    assert_true(result.metric[BAL_RESPONSE_MEAN].half <= 0.05 * result.metric[BAL_RESPONSE_MEAN].mean);
+    assert_true(result.metric[BAL_RESPONSE_MEAN].half_width <= 0.05 * result.metric[BAL_RESPONSE_MEAN].mean);
     assert_false(result.precise);
-    assert_int_equal(result.doubts, BAL_DOUBT_SETTLING | BAL_DOUBT_PRECISION);
+    assert_int_equal(result.doubts, BAL_DOUBT_SETTLING | BAL_DOUBT_BOUND | BAL_DOUBT_PRECISION);
     assert_true(result.replications < 20);
     bal_choose_length(&c, 1, 2, 0);
     run(&c, 1, &result);
     assert_true(result.precise && result.doubts == 0 && result.time > 2);
+}
+
+/* ---- near load 1 ---- */
+
+/* The results of a case for so many seeds; the caller frees them. */
+static struct bal_result *with_seeds(struct bal_case c, double jobs, unsigned seeds) {
+    struct bal_case *cases = calloc(seeds, sizeof *cases);
+    struct bal_result *results = calloc(seeds, sizeof *results);
+    assert_true(cases && results);
+    c.run.time = jobs / bal_model_arrival_rate(&c.model);
+    for (unsigned i = 0; i < seeds; i++) {
+        cases[i] = c;
+        cases[i].run.seed = 1 + i;
+    }
+    run(cases, seeds, results);
+    free(cases);
+    return results;
+}
+
+/* From an idle fleet an M/M/1 queue near load 1 grows as one at critical load does, and in short runs by a
+ * little more than a Brownian motion: 1.88 times from one half of 400 mean service times to the other. What
+ * the verdict says at the border is wrong in one of 40 cases; here it must not be wrong at all, since the
+ * runs are known to be short: of 120 seeds none. */
+static void short_runs_near_load_1_are_not_called_unstable(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy, *servers;
+        double load, jobs;
+    } rows[] = {{"random", "2000", 0.9995, 200e3}, {"round-robin", "2000", 0.9995, 200e3},
+                {"random", "500", 0.999, 200e3},   {"pod-memory", "500", 0.9995, 50e3},
+                {"jiq", "200", 0.9999, 50e3},      {"jsq", "200", 0.9999, 50e3}};
+    enum { SEEDS = 20 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bal_result *results =
+            with_seeds(case_of(rows[i].policy, rows[i].servers, rows[i].load, "exp"), rows[i].jobs, SEEDS);
+        unsigned unstable = 0;
+        for (unsigned s = 0; s < SEEDS; s++)
+            unstable += results[s].verdict == BAL_UNSTABLE;
+        if (unstable > 0)
+            fail_msg("%s on %s servers: %u of %u called unstable", rows[i].policy, rows[i].servers, unstable,
+                     SEEDS);
+        free(results);
+    }
+}
+
+/* What is unstable is still called so, by runs as short as those: the policy sends slow servers too much. */
+static void what_is_unstable_is_called_so(void **state) {
+    (void)state;
+    enum { SEEDS = 5 };
+    struct bal_result *results = with_seeds(case_of("random", "20x1,20x9", 0.95, "exp"), 400e3, SEEDS);
+    for (unsigned s = 0; s < SEEDS; s++)
+        assert_int_equal(results[s].verdict, BAL_UNSTABLE);
+    free(results);
+}
+
+/* Runs of less than a time constant, whose means are far too small, under policies of which no time constant
+ * is known: every one is doubted, and so is every interval below what no policy can beat. */
+static void where_nothing_is_known_the_slowest_is_assumed(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy, *servers;
+        double jobs;
+    } rows[] = {{"jiq", "1", 20e3},  {"pod-memory", "1", 20e3}, {"jsq", "2", 20e3},  {"jiq", "2", 20e3},
+                {"jsq", "10", 20e3}, {"jiq", "10", 20e3},       {"jsq", "100", 20e3}};
+    enum { SEEDS = 20 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct bal_case c = case_of(rows[i].policy, rows[i].servers, 0.99, "exp");
+        struct bal_result *results = with_seeds(c, rows[i].jobs, SEEDS);
+        for (unsigned s = 0; s < SEEDS; s++) {
+            const struct bal_estimate mean = results[s].metric[BAL_RESPONSE_MEAN];
+            const bool below = mean.mean + mean.half_width < bal_theory_lower_bound(&c.model);
+            if (!(results[s].doubts & BAL_DOUBT_SETTLING) || below != !!(results[s].doubts & BAL_DOUBT_BOUND))
+                fail_msg("%s on %s servers, seed %u: %g +- %g has doubts %x", rows[i].policy, rows[i].servers,
+                         s + 1, mean.mean, mean.half_width, results[s].doubts);
+        }
+        free(results);
+    }
+}
+
+/* ... and where queues are short the assumption does no harm: no usual run is doubted far from load 1. (Of
+ * settled runs one in 300 is called settling; of these five none was.) */
+static void short_queues_are_not_doubted(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy, *servers;
+        double load, jobs;
+    } rows[] = {{"jiq", "100", 0.9, 500e3},
+                {"jiq", "500", 0.95, 1e6},
+                {"pod-memory", "100", 0.9, 500e3},
+                {"rcpb", "100", 0.8, 500e3},
+                {"lsq", "100", 0.9, 500e3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bal_result *result =
+            with_seeds(case_of(rows[i].policy, rows[i].servers, rows[i].load, "exp"), rows[i].jobs, 1);
+        if (result->doubts || result->verdict != BAL_STABLE)
+            fail_msg("%s on %s servers: doubts %x", rows[i].policy, rows[i].servers, result->doubts);
+        free(result);
+    }
+}
+
+/* Servers that take 100 to go off and 100 to come back, in runs of 500 (papers/tabs, figure 4): jobs in
+ * service, which are most of the queue, do not show that servers are still going off. */
+static void servers_that_still_switch_are_seen(void **state) {
+    (void)state;
+    struct bal_case c = case_of("tabs", "1000", 0.3, "exp");
+    struct bal_error err;
+    if (bal_start_parse("busy=0.3,off=0.7", &c.model.start, &err) ||
+        bal_dist_parse("exp(100)", &c.model.setup, &err) ||
+        bal_dist_parse("exp(100)", &c.model.standby, &err))
+        fail_msg("%s", err.text);
+    c.run.warmup = 0.2;
+    const double rate = bal_model_arrival_rate(&c.model);
+    struct bal_result *short_one = with_seeds(c, 500 * rate, 1), *long_one = with_seeds(c, 8000 * rate, 1);
+    assert_true(short_one->doubts & BAL_DOUBT_SETTLING);
+    assert_false(long_one->doubts & BAL_DOUBT_SETTLING);
+    free(short_one);
+    free(long_one);
+}
+
+/* The advice is followed once, and that is enough. */
+static void advice_does(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy, *servers;
+        double load, jobs;
+    } rows[] = {{"random", "1", 0.97, 2e3}, {"random", "20", 0.95, 5e3}, {"jsq", "4", 0.97, 2e3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bal_case c = case_of(rows[i].policy, rows[i].servers, rows[i].load, "exp");
+        struct bal_result *first = with_seeds(c, rows[i].jobs, 1);
+        assert_true(first->doubts & BAL_DOUBT_SETTLING);
+        c.run.time = first->time;
+        const struct bal_advice advice = bal_advise_length(&c, first);
+        c.run.warmup = advice.warmup;
+        assert_true(advice.known);
+        struct bal_result *then = with_seeds(c, advice.time * bal_model_arrival_rate(&c.model), 1);
+        if (then->doubts)
+            fail_msg("%s on %s servers: a run of %g is doubted (%x)", rows[i].policy, rows[i].servers,
+                     advice.time, then->doubts);
+        free(first);
+        free(then);
+    }
 }
 
 static void print_table(void) {
@@ -243,7 +384,7 @@ static void print_table(void) {
         const struct tried tried =
             try(case_of("random", rows[i].servers, 0.8, "exp"), rows[i].constants, rows[i].experiments);
         printf("%7s  %4g r  %14.1f %%  %8.1f %%  %6.1f %%  %5u of %u\n", rows[i].servers, rows[i].constants,
-               100 * tried.bias, 100 * tried.half, 100.0 * tried.covering / rows[i].experiments,
+               100 * tried.bias, 100 * tried.half_width, 100.0 * tried.covering / rows[i].experiments,
                tried.settling, rows[i].experiments);
     }
 }
@@ -261,6 +402,12 @@ int main(int argc, char **argv) {
         cmocka_unit_test(default_runs_are_right_or_doubted),
         cmocka_unit_test(runs_grow_until_they_settle),
         cmocka_unit_test(precision_waits_until_runs_are_settled),
+        cmocka_unit_test(short_runs_near_load_1_are_not_called_unstable),
+        cmocka_unit_test(what_is_unstable_is_called_so),
+        cmocka_unit_test(where_nothing_is_known_the_slowest_is_assumed),
+        cmocka_unit_test(short_queues_are_not_doubted),
+        cmocka_unit_test(servers_that_still_switch_are_seen),
+        cmocka_unit_test(advice_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "close.h"
 #include "exact.h"
 
@@ -33,18 +33,18 @@ static struct replications run(const struct bal_model *model, const char *policy
  * long between these laws. */
 static void one_server_is_insensitive(void **state) {
     (void)state;
-    static const char *const laws[] = {"det", "erlang(4)", "exp", "hyper(4)", "lognormal(2)"};
+    static const char *const dists[] = {"det", "erlang(4)", "exp", "hyper(4)", "lognormal(2)"};
     const double load = 0.6;
-    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        const struct bal_model model = sharing("1", laws[i], load);
+    for (size_t i = 0; i < sizeof dists / sizeof *dists; i++) {
+        const struct bal_model model = sharing("1", dists[i], load);
         struct replications r = run(&model, "random", 150000);
-        assert_mean(&r, BAL_RESPONSE_MEAN, 1 / (1 - load), 0, laws[i]);
+        assert_mean(&r, BAL_RESPONSE_MEAN, 1 / (1 - load), 0, dists[i]);
         for (int level = 1; level <= 3; level++)
-            assert_mean(&r, BAL_METRIC_COUNT + level - 1, pow(load, level), 0, laws[i]);
+            assert_mean(&r, BAL_METRIC_COUNT + level - 1, pow(load, level), 0, dists[i]);
         replications_free(&r);
         const struct bal_policy_spec random = policy_of("random");
-        const struct bal_known known = bal_known_of(&model, &random);
-        assert_int_equal(known.kind, BAL_KNOWN_EXACT);
+        const struct bal_prediction known = bal_theory_predict(&model, &random);
+        assert_int_equal(known.kind, BAL_THEORY_EXACT);
         assert_close(known.response_mean, 1 / (1 - load), 1e-12);
         assert_true(isnan(known.response_quantile[2])); /* which are not insensitive */
     }
@@ -56,8 +56,8 @@ static void two_choices_are_their_mean_field(void **state) {
     (void)state;
     const struct bal_model model = sharing("500", "exp", 0.8);
     const struct bal_policy_spec pod = policy_of("pod:d=2");
-    const struct bal_known known = bal_known_of(&model, &pod);
-    assert_int_equal(known.kind, BAL_KNOWN_LIMIT);
+    const struct bal_prediction known = bal_theory_predict(&model, &pod);
+    assert_int_equal(known.kind, BAL_THEORY_LIMIT);
     double jobs = 0;
     for (int i = 1; i < 12; i++)
         jobs += pow(0.8, pow(2, i) - 1);

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../agree.h"
-#include "ballast/known.h"
+#include "ballast/predict.h"
 
 struct experiment {
     const char *policy, *servers, *size;
@@ -28,7 +28,7 @@ static struct replications run_experiment(const struct experiment *e, uint64_t s
     struct bal_policy_spec spec;
     struct bal_error err;
     if (bal_policy_parse(e->policy, &spec, &err) || bal_servers_parse(e->servers, &model.servers, &err) ||
-        bal_law_parse(e->size, &model.size, &err))
+        bal_dist_parse(e->size, &model.size, &err))
         fail_msg("%s", err.text);
     const struct bal_run run = {
         .seed = seed, .time = e->jobs / bal_model_arrival_rate(&model), .warmup = 0.1, .engine = e->engine};
@@ -70,13 +70,13 @@ static void assert_known(const struct experiment *e, const struct replications *
         print_message(
             "# %s, %s servers, %s: %s = %.5f, known %.5f, difference %+.2f errors, tolerance %.1f errors\n",
             e->policy, e->servers, e->size, what, estimate.mean, known,
-            (estimate.mean - known) / estimate.half, tolerance / estimate.half);
-    if (!(3.5 * estimate.half <= tolerance))
+            (estimate.mean - known) / estimate.half_width, tolerance / estimate.half_width);
+    if (!(3.5 * estimate.half_width <= tolerance))
         fail_msg("%s on %s, %s: the error of %s is %g, too large to tell", e->policy, e->servers, e->size,
-                 what, estimate.half);
+                 what, estimate.half_width);
     if (!(fabs(estimate.mean - known) <= tolerance))
         fail_msg("%s on %s, %s: %s is %g (error %g), should be %g", e->policy, e->servers, e->size, what,
-                 estimate.mean, estimate.half, known);
+                 estimate.mean, estimate.half_width, known);
 }
 
 /* The power of two choices, 100 servers, load 0.9: 2.658 with replacement and 2.645 without, from long
@@ -185,7 +185,7 @@ static void one_server_any_sizes(void **state) {
 
 /* ---- what is called exact ---- */
 
-/* Whatever bal_known_of calls exact must be what simulation finds, to within its error; each of the
+/* Whatever bal_theory_predict calls exact must be what simulation finds, to within its error; each of the
  * comparisons fails by chance with probability 1e-6. Percentiles of a simulation are within 1/128. */
 static bool is_exact(const struct experiment *e, const struct replications *r, int quantity, double exact,
                      double slack) {
@@ -193,11 +193,11 @@ static bool is_exact(const struct experiment *e, const struct replications *r, i
         return true;
     const struct bal_estimate estimate = controlled(r, quantity, e->load);
     const double allowed =
-        bal_student_quantile(1 - 5e-7, r->count - 2) * estimate.half + slack * exact + 1e-9 * exact;
+        bal_student_quantile(1 - 5e-7, r->count - 2) * estimate.half_width + slack * exact + 1e-9 * exact;
     if (fabs(estimate.mean - exact) <= allowed)
         return true;
     print_error("%s on %s, %s: %s is %g (error %g), but %g is called exact\n", e->policy, e->servers, e->size,
-                quantity_name(quantity), estimate.mean, estimate.half, exact);
+                quantity_name(quantity), estimate.mean, estimate.half_width, exact);
     return false;
 }
 
@@ -207,10 +207,10 @@ static unsigned check_exact(const char *policy, const char *servers, const char 
     struct bal_policy_spec spec;
     struct bal_error err;
     if (bal_policy_parse(policy, &spec, &err) || bal_servers_parse(servers, &model.servers, &err) ||
-        bal_law_parse(size, &model.size, &err))
+        bal_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
-    const struct bal_known known = bal_known_of(&model, &spec);
-    if (known.kind != BAL_KNOWN_EXACT)
+    const struct bal_prediction known = bal_theory_predict(&model, &spec);
+    if (known.kind != BAL_THEORY_EXACT)
         return 0;
     const struct experiment e = {policy, servers, size, load, BAL_ENGINE_AUTO, 50000, 30};
     struct replications r = run_experiment(&e, 608);

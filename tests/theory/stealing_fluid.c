@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/fluid_distance.h"
 #include "ballast/lab.h"
-#include "ballast/paths.h"
+#include "ballast/predict.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -162,14 +162,14 @@ static double measured_over_limit(const char *policy, const char *steal, unsigne
     memset(&job, 0, sizeof job);
     job.model.load = 0.9;
     job.model.servers = (struct bal_servers){.groups = 1, .group = {{.count = SERVERS, .speed = 1}}};
-    assert_int_equal(bal_law_parse("exp", &job.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &job.model.size, NULL), BAL_OK);
     assert_int_equal(bal_steal_parse(steal, &job.model.steal, NULL), BAL_OK);
     assert_int_equal(bal_policy_parse(policy, &job.policy, NULL), BAL_OK);
     struct bal_stealing stealing = stealing_of(0.9, d, steal);
     double s[LEVELS], sum = 0;
     const double limit = equilibrium_of(&stealing, s);
-    const struct bal_known known = bal_known_of(&job.model, &job.policy);
-    assert_int_equal(known.kind, BAL_KNOWN_LIMIT);
+    const struct bal_prediction known = bal_theory_predict(&job.model, &job.policy);
+    assert_int_equal(known.kind, BAL_THEORY_LIMIT);
     assert_near("known", 0.9, known.response_mean, limit / 0.9, 1e-12);
     bal_lengths_of(s, LEVELS, SERVERS, job.initial);
     assert_int_equal(bal_pool_run(2, REPLICATIONS, run_one, &job, NULL), BAL_OK);

@@ -41,12 +41,12 @@ static void run(const struct bal_case *cases, size_t count, struct bal_result *r
 /* How far an estimate may lie from the true value, with false alarm probability p. */
 static double margin(struct bal_estimate estimate, double p) {
     const double dof = REPLICATIONS - 1;
-    return estimate.half / bal_student_quantile(0.975, dof) * bal_student_quantile(1 - p / 2, dof);
+    return estimate.half_width / bal_student_quantile(0.975, dof) * bal_student_quantile(1 - p / 2, dof);
 }
 
 static void assert_estimate(const char *what, struct bal_estimate estimate, double wanted, double p) {
     if (!within(estimate.mean, wanted, margin(estimate, p)))
-        fail_msg("%s = %.6g +- %.2g, wanted %.6g", what, estimate.mean, estimate.half, wanted);
+        fail_msg("%s = %.6g +- %.2g, wanted %.6g", what, estimate.mean, estimate.half_width, wanted);
 }
 
 /* ---- three servers, exactly ---- */
@@ -59,7 +59,7 @@ static struct {
     struct bal_steal steal;
     double now[STATES], next[STATES];
     double requests, steals, stolen; /* expected, in a slot of the current law */
-} law;
+} dist;
 
 /* Step 4, and there: queues that do not fit are cut, which must never matter. */
 static void arrive_at(const int x[3], double p) {
@@ -68,20 +68,20 @@ static void arrive_at(const int x[3], double p) {
         y[i] = x[i] > 0 ? x[i] - 1 : 0;
         y[i] = y[i] < SIDE ? y[i] : SIDE - 1;
     }
-    law.next[(y[0] * SIDE + y[1]) * SIDE + y[2]] += p;
+    dist.next[(y[0] * SIDE + y[1]) * SIDE + y[2]] += p;
 }
 
 /* Step 3: thief[v] is who robs v, or -1. */
 static void rob(const int x[3], const int thief[3], double p) {
     int y[3] = {x[0], x[1], x[2]};
     for (int v = 0; v < 3; v++) {
-        const int jobs = thief[v] < 0 ? 0 : (int)bal_steal_amount(&law.steal, (uint32_t)x[v]);
+        const int jobs = thief[v] < 0 ? 0 : (int)bal_steal_amount(&dist.steal, (uint32_t)x[v]);
         if (jobs == 0)
             continue;
         y[v] -= jobs;
         y[thief[v]] += jobs;
-        law.steals += p;
-        law.stolen += p * jobs;
+        dist.steals += p;
+        dist.stolen += p * jobs;
     }
     arrive_at(y, p);
 }
@@ -108,12 +108,12 @@ static void ask(const int x[3], int i, int asked[3], double p) {
         ask(x, i + 1, asked, p);
         return;
     }
-    law.requests += p;
+    dist.requests += p;
     for (int v = 0; v < 3; v++) {
-        if (law.others && v == i)
+        if (dist.others && v == i)
             continue;
         asked[v] |= 1 << i;
-        ask(x, i + 1, asked, p / (law.others ? 2 : 3));
+        ask(x, i + 1, asked, p / (dist.others ? 2 : 3));
         asked[v] &= ~(1 << i);
     }
 }
@@ -121,33 +121,34 @@ static void ask(const int x[3], int i, int asked[3], double p) {
 /* Step 1, all generators at the first server. */
 static void step(void) {
     static const double ways[4] = {1, 3, 3, 1};
-    memset(law.next, 0, sizeof law.next);
-    law.requests = law.steals = law.stolen = 0;
+    memset(dist.next, 0, sizeof dist.next);
+    dist.requests = dist.steals = dist.stolen = 0;
     for (int state = 0; state < STATES; state++) {
-        if (law.now[state] < 1e-14)
+        if (dist.now[state] < 1e-14)
             continue;
         for (int jobs = 0; jobs <= 3; jobs++) {
             const int x[3] = {state / SIDE / SIDE + jobs, state / SIDE % SIDE, state % SIDE};
             int asked[3] = {0};
-            ask(x, 0, asked, law.now[state] * ways[jobs] * pow(law.load, jobs) * pow(1 - law.load, 3 - jobs));
+            ask(x, 0, asked,
+                dist.now[state] * ways[jobs] * pow(dist.load, jobs) * pow(1 - dist.load, 3 - jobs));
         }
     }
-    memcpy(law.now, law.next, sizeof law.now);
+    memcpy(dist.now, dist.next, sizeof dist.now);
 }
 
 static double mean_load(void) {
     double mean = 0;
     for (int state = 0; state < STATES; state++)
-        mean += law.now[state] * (state / SIDE / SIDE + state / SIDE % SIDE + state % SIDE);
+        mean += dist.now[state] * (state / SIDE / SIDE + state / SIDE % SIDE + state % SIDE);
     return mean;
 }
 
 static void settle(const struct bal_case *c) {
-    law.load = c->model.load;
-    law.others = c->model.others;
-    law.steal = c->model.steal;
-    memset(law.now, 0, sizeof law.now);
-    law.now[0] = 1;
+    dist.load = c->model.load;
+    dist.others = c->model.others;
+    dist.steal = c->model.steal;
+    memset(dist.now, 0, sizeof dist.now);
+    dist.now[0] = 1;
     double before = -1, mean = 0;
     for (int steps = 0; fabs(mean - before) > 1e-7; steps++) {
         assert_true(steps < 3000);
@@ -158,7 +159,7 @@ static void settle(const struct bal_case *c) {
     double edge = 0;
     for (int state = 0; state < STATES; state++)
         if (state / SIDE / SIDE == SIDE - 1 || state / SIDE % SIDE == SIDE - 1 || state % SIDE == SIDE - 1)
-            edge += law.now[state];
+            edge += dist.now[state];
     assert_true(edge < 1e-6);
 }
 
@@ -179,12 +180,12 @@ static void three_servers(void **state) {
         const double load = cases[i].model.load;
         const struct bal_estimate *metric = results[i].metric;
         print_message("# %g: load %.5g +- %.2g, wanted %.5g\n", load, metric[BAL_QUEUE_TOTAL].mean,
-                      metric[BAL_QUEUE_TOTAL].half, mean_load());
+                      metric[BAL_QUEUE_TOTAL].half_width, mean_load());
         assert_estimate("load", metric[BAL_QUEUE_TOTAL], mean_load(), 1e-6);
         assert_estimate("response", metric[BAL_RESPONSE_MEAN], 1 + mean_load() / (3 * load), 1e-6);
-        assert_estimate("requests", metric[BAL_STEALING_REQUESTS], law.requests / 3, 1e-6);
-        assert_estimate("steals", metric[BAL_STEALING_STEALS], law.steals / 3, 1e-6);
-        assert_estimate("moved", metric[BAL_STEALING_MOVED], law.stolen / (3 * load), 1e-6);
+        assert_estimate("requests", metric[BAL_STEALING_REQUESTS], dist.requests / 3, 1e-6);
+        assert_estimate("steals", metric[BAL_STEALING_STEALS], dist.steals / 3, 1e-6);
+        assert_estimate("moved", metric[BAL_STEALING_MOVED], dist.stolen / (3 * load), 1e-6);
         assert_int_equal(results[i].verdict, BAL_STABLE);
     }
 }
@@ -210,9 +211,9 @@ static void known_loads(void **state) {
     for (int i = 0; i < CASES; i++) {
         const struct bal_estimate *metric = results[i].metric;
         print_message("# %s: load %.5g +- %.2g, requests %.4g +- %.1g\n", known[i].placement,
-                      metric[BAL_QUEUE_TOTAL].mean, metric[BAL_QUEUE_TOTAL].half,
-                      metric[BAL_STEALING_REQUESTS].mean, metric[BAL_STEALING_REQUESTS].half);
-        assert_true(metric[BAL_QUEUE_TOTAL].half <= 0.01 * known[i].load);
+                      metric[BAL_QUEUE_TOTAL].mean, metric[BAL_QUEUE_TOTAL].half_width,
+                      metric[BAL_STEALING_REQUESTS].mean, metric[BAL_STEALING_REQUESTS].half_width);
+        assert_true(metric[BAL_QUEUE_TOTAL].half_width <= 0.01 * known[i].load);
         assert_close(metric[BAL_QUEUE_TOTAL].mean, known[i].load, 0.02);
         if (!isnan(known[i].requests))
             assert_close(metric[BAL_STEALING_REQUESTS].mean, known[i].requests, 0.005);

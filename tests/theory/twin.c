@@ -43,7 +43,7 @@ static int by_end(const void *a, const void *b) {
 }
 
 /* Requests until that time, logged in the order of their ends. */
-static void run_until(struct fleet *fleet, double until, struct bal_window *log) {
+static void run_until(struct fleet *fleet, double until, struct bal_recent_requests *log) {
     static struct bal_trace_job job[100000];
     size_t count = 0;
     for (;;) {
@@ -61,7 +61,7 @@ static void run_until(struct fleet *fleet, double until, struct bal_window *log)
     fleet->now = until; /* which exponential times forget */
     qsort(job, count, sizeof *job, by_end);
     for (size_t i = 0; i < count; i++)
-        bal_window_add(log, &job[i]);
+        bal_recent_add(log, &job[i]);
 }
 
 /* ---- its twin ---- */
@@ -82,11 +82,11 @@ static struct bal_twin *twin_of(const char *now, unsigned traffic) {
 
 static void look(struct bal_twin *twin) {
     struct bal_error err = {0};
-    if (bal_twin_look(twin, twin->window.latest, &err))
+    if (bal_twin_analyse(twin, twin->window.latest, &err))
         fail_msg("%s", err.text);
     assert_int_equal(twin->state, BAL_TWIN_READY);
     for (size_t i = 0; i < twin->rows; i++) {
-        if (bal_twin_ask(twin, i, &err))
+        if (bal_twin_evaluate(twin, i, &err))
             fail_msg("%s", err.text);
         assert_true(twin->row[i].answered);
     }

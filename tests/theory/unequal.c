@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "close.h"
 #include "exact.h"
 
@@ -23,7 +23,7 @@ static struct replications run(const struct bal_model *model, const struct bal_p
                                 .time = jobs / bal_model_arrival_rate(model),
                                 .warmup = 0.1,
                                 .engine = engine,
-                                .plain = plain};
+                                .reference = plain};
     return replicate(model, spec, &how, RUNS);
 }
 
@@ -52,8 +52,8 @@ static void weighted_random_is_a_queue_for_each(void **state) {
     const struct bal_policy_spec spec = policy_of("weighted-random");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct bal_model model = model_of(cases[i].servers, cases[i].size, cases[i].load);
-        const struct bal_known known = bal_known_of(&model, &spec);
-        assert_int_equal(known.kind, BAL_KNOWN_EXACT);
+        const struct bal_prediction known = bal_theory_predict(&model, &spec);
+        assert_int_equal(known.kind, BAL_THEORY_EXACT);
         assert_close(
             known.response_mean,
             weighted_random_by_hand(cases[i].slow, cases[i].fast, cases[i].speed, cases[i].load, cases[i].m2),
@@ -74,12 +74,12 @@ static void random_is_a_queue_for_each(void **state) {
     const struct bal_policy_spec spec = policy_of("random");
     struct bal_model model = model_of("2x1,2x3", "exp", 0.4);
     const double rate = 0.4 * 8 / 4, mean = 0.5 / (1 - rate) + 0.5 / (3 - rate);
-    assert_close(bal_known_of(&model, &spec).response_mean, mean, 1e-12);
+    assert_close(bal_theory_predict(&model, &spec).response_mean, mean, 1e-12);
     struct replications r = run(&model, &spec, BAL_ENGINE_MARKOV, false, 200000);
     assert_mean(&r, BAL_RESPONSE_MEAN, mean, 0, "random");
     replications_free(&r);
     model.load = 0.6;
-    assert_int_equal(bal_known_of(&model, &spec).kind, BAL_KNOWN_NOTHING);
+    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_UNKNOWN);
 }
 
 /* ---- two servers as a chain ---- */
@@ -166,7 +166,7 @@ static void two_servers_are_their_chains(void **state) {
         const char *policy;
         double (*slow)(int n, int m, double fast);
     } policies[] = {
-        {"sed", slow_under_sed}, {"own", slow_under_own}, {"fastest-idle", slow_under_fastest_idle}};
+        {"sed", slow_under_sed}, {"least-conn", slow_under_own}, {"fastest-idle", slow_under_fastest_idle}};
     const struct bal_model model = model_of("1x1,1x2", "exp", 0.5);
     double mean[3];
     for (int i = 0; i < 3; i++) {
@@ -189,15 +189,15 @@ static void two_servers_are_their_chains(void **state) {
 static void stable_wherever_any_policy_is(void **state) {
     (void)state;
     static const char *const policies[] = {"weighted-random", "weighted-round-robin", "sed", "fastest-idle",
-                                           "own"};
+                                           "least-conn"};
     struct bal_model model = model_of("20x1,5x4", "lognormal(4)", 0.8);
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct bal_policy_spec spec = policy_of(policies[i]);
-        assert_close(bal_known_critical_load(&model, &spec), 1, 0);
+        assert_close(bal_theory_critical_load(&model, &spec), 1, 0);
     }
     model.weights = BAL_WEIGHTS_NONE; /* then it is random, which is not */
     const struct bal_policy_spec spec = policy_of("weighted-random");
-    assert_close(bal_known_critical_load(&model, &spec), 0.625, 1e-12);
+    assert_close(bal_theory_critical_load(&model, &spec), 0.625, 1e-12);
     const struct bal_run how = {.seed = 2302, .time = 2000, .warmup = 0.1};
     struct bal_trial blind = {0}, uniform = {0};
     const struct bal_policy_spec random = policy_of("random");

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/theory.h"
 #include "close.h"
 #include "exact.h"
@@ -45,13 +45,13 @@ static struct bal_erlang_a chain_of(double lambda, unsigned n, double theta) {
             const double k = i - n, rate = n + k * theta;
             wait = rate / (rate + theta) * (wait + stays / (rate + theta));
             stays *= rate / (rate + theta);
-            waited += p[i] * stays;
+            waited += p[i];
             waiting += p[i] * wait;
         }
         served += p[i] * (i >= n ? stays : 1);
     }
     assert_close(1 - served, theta * queue / lambda, 1e-9);
-    return (struct bal_erlang_a){1 - served, waiting / served, waited / served, jobs};
+    return (struct bal_erlang_a){1 - served, waiting / served, waited, jobs};
 }
 
 static void erlang_a_is_its_chain(void **state) {
@@ -82,16 +82,16 @@ static struct bal_model impatient(const char *servers, unsigned slots, double lo
     struct bal_model model = model_of(servers, "exp", load);
     model.slots = slots;
     struct bal_error err;
-    if (bal_law_parse(patience, &model.patience, &err))
+    if (bal_dist_parse(patience, &model.patience, &err))
         fail_msg("%s", err.text);
     return model;
 }
 
 static void assert_erlang_a(const struct bal_model *model, const char *policy, double n, double jobs) {
     const struct bal_policy_spec spec = policy_of(policy);
-    const struct bal_known known = bal_known_of(model, &spec);
+    const struct bal_prediction known = bal_theory_predict(model, &spec);
     const struct bal_erlang_a a = bal_erlang_a(model->load * n, n, 1 / model->patience.mean);
-    assert_int_equal(known.kind, BAL_KNOWN_EXACT);
+    assert_int_equal(known.kind, BAL_THEORY_EXACT);
     assert_close(known.gave_up, a.gave_up, 1e-12);
     assert_close(known.response_mean, 1 + a.waiting, 1e-12);
     struct replications r = run(model, policy, jobs);
@@ -132,7 +132,7 @@ static void constant_patience_is_known_too(void **state) {
     assert_mean(&r, BAL_GAVE_UP, gives_up, 0, "det");
     replications_free(&r);
     const struct bal_policy_spec random = policy_of("random");
-    assert_int_equal(bal_known_of(&model, &random).kind, BAL_KNOWN_NOTHING);
+    assert_int_equal(bal_theory_predict(&model, &random).kind, BAL_THEORY_UNKNOWN);
 }
 
 /* ---- failures ---- */
@@ -179,8 +179,8 @@ static void servers_that_fail_unseen_are_queues_with_breakdowns(void **state) {
     const struct bal_model model = failing("3", "exp", 0.5, "mtbf=20,mttr=4,seen=no");
     const struct bal_policy_spec random = policy_of("random");
     const double queue = bal_breakdown_queue(0.5, 1 / 20., 1 / 4.);
-    assert_close(bal_known_of(&model, &random).response_mean, queue / 0.5, 1e-12);
-    assert_close(bal_known_critical_load(&model, &random), 20 / 24., 1e-12);
+    assert_close(bal_theory_predict(&model, &random).response_mean, queue / 0.5, 1e-12);
+    assert_close(bal_theory_critical_load(&model, &random), 20 / 24., 1e-12);
     struct replications r = run(&model, "random", 50000);
     assert_mean(&r, BAL_QUEUE_MEAN, queue, 0, "random");
     assert_mean(&r, BAL_RESPONSE_MEAN, queue / 0.5, 0, "random");
@@ -239,7 +239,7 @@ static void every_policy_survives(void **state) {
             enum bal_engine engine;
             model.slots = k & 4 ? 3 : 1;
             if (k & 8 || k % 4 == 0)
-                bal_law_parse("exp(1.5)", &model.patience, NULL);
+                bal_dist_parse("exp(1.5)", &model.patience, NULL);
             model.classes = k & 4 && k & 8;
             model.high = 0.3;
             if (model.classes)
@@ -250,7 +250,7 @@ static void every_policy_survives(void **state) {
             struct bal_run how = {.seed = 23, .time = 200, .warmup = 0};
             struct bal_trial fast = {.jobs = 0}, plain = {.jobs = 0};
             assert_int_equal(bal_simulate(&model, &spec, &how, &fast, NULL), BAL_OK);
-            how.plain = true;
+            how.reference = true;
             assert_int_equal(bal_simulate(&model, &spec, &how, &plain, NULL), BAL_OK);
             const bool closes = k % 4 == 1 || k % 4 == 3; /* an index knows no servers that are closed */
             if (closes || !(bal_policy_flags(&spec) & BAL_NEEDS_INDEX))

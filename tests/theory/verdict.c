@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
 #include "ballast/lab.h"
+#include "ballast/predict.h"
 
 struct expectation {
     const char *policy, *servers, *size;
@@ -23,7 +23,7 @@ static struct bal_case case_of(const struct expectation *e, double jobs, uint64_
     struct bal_case c = {.model = {.load = e->load}, .replications = 10};
     struct bal_error err;
     if (bal_policy_parse(e->policy, &c.policy, &err) ||
-        bal_servers_parse(e->servers, &c.model.servers, &err) || bal_law_parse(e->size, &c.model.size, &err))
+        bal_servers_parse(e->servers, &c.model.servers, &err) || bal_dist_parse(e->size, &c.model.size, &err))
         fail_msg("%s", err.text);
     c.run = (struct bal_run){.seed = seed, .time = jobs / bal_model_arrival_rate(&c.model), .warmup = NAN};
     return c;
@@ -128,7 +128,7 @@ static void on_both_sides_of_the_critical_load(void **state) {
             if (bal_policy_table[i]->flags & BAL_TAKES_RANKS)
                 continue;
             const struct bal_case c = case_of(&sides[0], 1, 1);
-            const double critical = bal_known_critical_load(&c.model, &c.policy);
+            const double critical = bal_theory_critical_load(&c.model, &c.policy);
             if (isnan(critical))
                 continue;
             assert_true(critical > 0 && critical <= 1);

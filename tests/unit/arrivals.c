@@ -98,7 +98,7 @@ static void refusing_models(void **state) {
     struct bal_error err;
     struct bal_model model = {.load = 0.8, .arrivals = arrivals_of("renewal(det)")};
     bal_servers_parse("3", &model.servers, NULL);
-    bal_law_parse("exp", &model.size, NULL);
+    bal_dist_parse("exp", &model.size, NULL);
     assert_int_equal(bal_model_check(&model, &err), BAL_OK);
     bal_curve_parse("sine(0.5,10)", &model.curve, NULL);
     assert_int_equal(bal_model_check(&model, &err), BAL_E_MODEL);

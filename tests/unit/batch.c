@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct bal_batch law(const char *text) {
+static struct bal_batch dist(const char *text) {
     struct bal_batch batch;
     struct bal_error err = {0};
     if (bal_batch_parse(text, &batch, &err))
@@ -48,14 +48,14 @@ static void canonical_text(void **state) {
         {"table(3:1)", "table(3:1)", 3, 0, 3, 3},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const struct bal_batch batch = law(known[i].text);
+        const struct bal_batch batch = dist(known[i].text);
         assert_string_equal(print(&batch), known[i].canonical);
         assert_false(batch.open);
         assert_true(batch.mean == known[i].mean);
         assert_true(fabs(bal_batch_variance(&batch) - known[i].variance) < 1e-12);
         assert_int_equal(batch.low, known[i].low);
         assert_true(batch.high == known[i].high);
-        const struct bal_batch again = law(known[i].canonical);
+        const struct bal_batch again = dist(known[i].canonical);
         assert_memory_equal(batch.probability, again.probability, sizeof batch.probability);
         assert_memory_equal(batch.value, again.value, sizeof batch.value);
     }
@@ -64,9 +64,9 @@ static void canonical_text(void **state) {
 /* Probabilities that were rounded by hand are scaled once, and then stay as they are. */
 static void rounded_table(void **state) {
     (void)state;
-    const struct bal_batch batch = law("table(0:0.333333 1:0.333333 2:0.333333)");
+    const struct bal_batch batch = dist("table(0:0.333333 1:0.333333 2:0.333333)");
     assert_true(fabs(batch.mean - 1) < 1e-15);
-    const struct bal_batch again = law(print(&batch));
+    const struct bal_batch again = dist(print(&batch));
     assert_memory_equal(batch.probability, again.probability, sizeof batch.probability);
 }
 
@@ -74,13 +74,13 @@ static void open_means(void **state) {
     (void)state;
     static const char *const names[] = {"poisson", "geometric", "bernoulli"};
     for (size_t i = 0; i < 3; i++) {
-        struct bal_batch batch = law(names[i]);
+        struct bal_batch batch = dist(names[i]);
         assert_true(batch.open && isnan(batch.mean) && isnan(bal_batch_variance(&batch)));
         assert_string_equal(print(&batch), names[i]);
         assert_int_equal(bal_batch_set_mean(&batch, 0.5, NULL), BAL_OK);
         assert_true(!batch.open && batch.mean == 0.5);
     }
-    struct bal_batch bernoulli = law("bernoulli");
+    struct bal_batch bernoulli = dist("bernoulli");
     struct bal_error err = {0};
     assert_int_equal(bal_batch_set_mean(&bernoulli, 1.5, &err), BAL_E_RANGE);
     assert_string_equal(err.text, "batch 'bernoulli' cannot bring 1.5 jobs a slot; its mean is at most 1");
@@ -89,7 +89,7 @@ static void open_means(void **state) {
 
 static void short_buffers(void **state) {
     (void)state;
-    const struct bal_batch batch = law("table(1:0.5 2:0.25 7:0.25)");
+    const struct bal_batch batch = dist("table(1:0.5 2:0.25 7:0.25)");
     const size_t length = strlen(print(&batch));
     char whole[BAL_BATCH_TEXT];
     strcpy(whole, print(&batch));
@@ -198,7 +198,7 @@ static void draws(void **state) {
     };
     static uint32_t drawn[DRAWS];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const struct bal_batch batch = law(texts[i]);
+        const struct bal_batch batch = dist(texts[i]);
         double p[CELLS + 1], left = 1;
         for (uint32_t k = 0; k < CELLS; k++)
             left -= p[k] = probability(&batch, k);
@@ -222,7 +222,7 @@ static void draws(void **state) {
 static void neighbours(void **state) {
     (void)state;
     enum { N = 19, LENGTH = 50, BLOCKS = 20000 };
-    const struct bal_batch batch = law("uniform(0,18)");
+    const struct bal_batch batch = dist("uniform(0,18)");
     struct bal_rng rng;
     bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
     static uint64_t count[4][N * N];
@@ -248,7 +248,7 @@ static void lengths(void **state) {
     bal_rng_init(&rng, 8, 0, BAL_STREAM_TEST);
     for (size_t i = 0; i < 4; i++)
         for (size_t n = 0; n < 140; n++) {
-            const struct bal_batch batch = law(texts[i]);
+            const struct bal_batch batch = dist(texts[i]);
             uint32_t out[150] = {0};
             bal_batch_sample_many(&batch, &rng, out, n);
             for (size_t j = 0; j < 150; j++)
@@ -298,7 +298,7 @@ static void fleets(void **state) {
 }
 
 static struct bal_model slotted(const char *servers, const char *batch, double load) {
-    struct bal_model model = {.load = load, .clock = BAL_CLOCK_SLOTTED, .batch = law(batch)};
+    struct bal_model model = {.load = load, .clock = BAL_CLOCK_SLOTTED, .batch = dist(batch)};
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
     return model;
 }
@@ -331,11 +331,11 @@ static void wrong_models(void **state) {
     classes.classes = true;
     struct bal_model ordered = slotted("5x1", "poisson", 0.5), standing = ordered, starting = ordered;
     ordered.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
-    assert_int_equal(bal_law_parse("det(2)", &standing.standby, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("det(2)", &starting.setup, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(2)", &standing.standby, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(2)", &starting.setup, NULL), BAL_OK);
     struct bal_model continuous = slotted("5xuniform(1,2)", "poisson", 0.5);
     continuous.clock = BAL_CLOCK_CONTINUOUS;
-    assert_int_equal(bal_law_parse("exp", &continuous.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &continuous.size, NULL), BAL_OK);
     const struct {
         const struct bal_model *model;
         const char *says;

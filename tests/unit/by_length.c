@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "ballast/random.h"
-#include "base/by_length.h"
+#include "base/length_index.h"
 
 static uint32_t least_of(const uint32_t *length, uint32_t count) {
     uint32_t least = UINT32_MAX;
@@ -19,7 +19,7 @@ static uint32_t least_of(const uint32_t *length, uint32_t count) {
 
 /* order is a permutation that ascends in length, place is its inverse, end[l] counts the servers with at most
  * l jobs. */
-static void assert_sorted(const struct bal_by_length *index, const uint32_t *length) {
+static void assert_sorted(const struct bal_length_index *index, const uint32_t *length) {
     for (uint32_t at = 0; at < index->count; at++) {
         assert_true(index->order[at] < index->count);
         assert_int_equal(index->place[index->order[at]], at);
@@ -33,9 +33,9 @@ static void assert_sorted(const struct bal_by_length *index, const uint32_t *len
     }
 }
 
-static void assert_shortest(const struct bal_by_length *index, const uint32_t *length) {
+static void assert_shortest(const struct bal_length_index *index, const uint32_t *length) {
     const uint32_t least = least_of(length, index->count);
-    const uint32_t ties = bal_by_length_ties(index, least);
+    const uint32_t ties = bal_length_index_ties(index, least);
     uint32_t expected = 0;
     for (uint32_t server = 0; server < index->count; server++)
         expected += length[server] == least;
@@ -51,8 +51,8 @@ static void follows_sorting(void **state) {
     const uint32_t counts[] = {1, 2, 3, 10, 100};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         const uint32_t count = counts[c];
-        struct bal_by_length index;
-        assert_int_equal(bal_by_length_init(&index, count), BAL_OK);
+        struct bal_length_index index;
+        assert_int_equal(bal_length_index_init(&index, count), BAL_OK);
         uint32_t *length = calloc(count, sizeof *length);
         assert_non_null(length);
         struct bal_rng rng;
@@ -64,10 +64,10 @@ static void follows_sorting(void **state) {
             const uint32_t server = bal_rng_below(&rng, surge && count > 2 ? 2 : count);
             const bool up = bal_rng_below(&rng, 100) < (surge ? 90 : 50);
             if (up) {
-                assert_true(bal_by_length_up(&index, server, length[server]));
+                assert_true(bal_length_index_increment(&index, server, length[server]));
                 length[server]++;
             } else if (length[server] > 0) {
-                bal_by_length_down(&index, server, length[server]);
+                bal_length_index_decrement(&index, server, length[server]);
                 length[server]--;
             }
             assert_shortest(&index, length);
@@ -76,7 +76,7 @@ static void follows_sorting(void **state) {
         }
         assert_sorted(&index, length);
         assert_true(index.levels > levels);
-        bal_by_length_fini(&index);
+        bal_length_index_fini(&index);
         free(length);
     }
 }
@@ -84,14 +84,14 @@ static void follows_sorting(void **state) {
 /* Levels that are added late know all servers. */
 static void reserves_levels(void **state) {
     (void)state;
-    struct bal_by_length index;
-    assert_int_equal(bal_by_length_init(&index, 5), BAL_OK);
+    struct bal_length_index index;
+    assert_int_equal(bal_length_index_init(&index, 5), BAL_OK);
     const uint32_t length[5] = {0};
-    assert_true(bal_by_length_reserve(&index, 100000));
+    assert_true(bal_length_index_reserve(&index, 100000));
     assert_true(index.levels > 100000);
     assert_sorted(&index, length);
-    bal_by_length_fini(&index);
-    bal_by_length_fini(&index); /* harmless */
+    bal_length_index_fini(&index);
+    bal_length_index_fini(&index); /* harmless */
 }
 
 int main(void) {

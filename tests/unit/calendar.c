@@ -44,9 +44,9 @@ static double draw_time(struct bal_rng *rng) {
                        : 100 * bal_rng_uniform(rng);
 }
 
-/* far: see bal_calendar; INFINITY: no tray. */
+/* far: see bal_calendar; INFINITY: nothing is deferred. */
 static void follow_a_scan(uint32_t ids, double rate, double far) {
-    const bool tray = isfinite(far);
+    const bool deferring = isfinite(far);
     struct bal_calendar calendar;
     assert_int_equal(bal_calendar_init(&calendar, ids, rate), BAL_OK);
     calendar.far = far;
@@ -60,13 +60,13 @@ static void follow_a_scan(uint32_t ids, double rate, double far) {
     for (int step = 0; step < 5000; step++) {
         const uint32_t id = bal_rng_below(&rng, ids);
         if (!isnan(time[id]) && bal_rng_below(&rng, 3) == 0) {
-            bal_calendar_remove(&calendar, id, tray);
+            bal_calendar_remove(&calendar, id, deferring);
             time[id] = NAN;
         } else if (!isnan(time[id]) && bal_rng_below(&rng, 2)) {
             const uint32_t first = calendar.first;
-            bal_calendar_set(&calendar, first, time[first] += draw_time(&rng), tray);
+            bal_calendar_set(&calendar, first, time[first] += draw_time(&rng), deferring);
         } else {
-            bal_calendar_set(&calendar, id, time[id] = draw_time(&rng), tray);
+            bal_calendar_set(&calendar, id, time[id] = draw_time(&rng), deferring);
         }
         assert_calendar(&calendar, time, ids);
         most = calendar.count > most ? calendar.count : most;
@@ -91,7 +91,7 @@ static void follows_a_scan(void **state) {
 /* Taking the first away again and again sorts; of equal times the one that was set last comes first. Some are
  * set while others are taken. */
 static void sort(double far) {
-    const bool tray = isfinite(far);
+    const bool deferring = isfinite(far);
     enum { N = 1000, FIRST = 600 };
     struct bal_calendar calendar;
     assert_int_equal(bal_calendar_init(&calendar, N, 2), BAL_OK);
@@ -99,7 +99,7 @@ static void sort(double far) {
     struct bal_rng rng;
     bal_rng_init(&rng, 54, 0, BAL_STREAM_TEST);
     for (uint32_t id = 0; id < FIRST; id++)
-        bal_calendar_set(&calendar, id, bal_rng_below(&rng, N / 2), tray);
+        bal_calendar_set(&calendar, id, bal_rng_below(&rng, N / 2), deferring);
     double last = -1;
     uint32_t before = N, taken = 0, set = FIRST;
     while (calendar.count > 0) {
@@ -108,12 +108,12 @@ static void sort(double far) {
         last = calendar.next;
         before = id;
         taken++;
-        bal_calendar_remove(&calendar, id, tray);
+        bal_calendar_remove(&calendar, id, deferring);
         if (set < N)
-            bal_calendar_set(&calendar, set++, last + 1 + bal_rng_below(&rng, 20), tray);
+            bal_calendar_set(&calendar, set++, last + 1 + bal_rng_below(&rng, 20), deferring);
     }
     assert_int_equal(taken, N);
-    assert_true(calendar.next == INFINITY && calendar.on_tray == 0);
+    assert_true(calendar.next == INFINITY && calendar.pending_count == 0);
     bal_calendar_fini(&calendar);
 }
 
@@ -125,7 +125,7 @@ static void sorts(void **state) {
     sort(12.5);
 }
 
-/* What is far ahead lies on the tray, until time comes near it. */
+/* What is far ahead lies pending, until time comes near it. */
 static void what_is_far_lies_on_the_tray(void **state) {
     (void)state;
     struct bal_calendar calendar;
@@ -134,11 +134,11 @@ static void what_is_far_lies_on_the_tray(void **state) {
     bal_calendar_set(&calendar, 0, 0.25, true);
     bal_calendar_set(&calendar, 1, 0.75, true);
     bal_calendar_set(&calendar, 2, 0.26, true);
-    assert_true(calendar.on_tray == 1 && bal_calendar_has(&calendar, 1));
+    assert_true(calendar.pending_count == 1 && bal_calendar_has(&calendar, 1));
     bal_calendar_remove(&calendar, 0, true);
-    assert_true(calendar.first == 2 && calendar.on_tray == 1);
+    assert_true(calendar.first == 2 && calendar.pending_count == 1);
     bal_calendar_remove(&calendar, 2, true);
-    assert_true(calendar.first == 1 && calendar.next == 0.75 && calendar.on_tray == 0);
+    assert_true(calendar.first == 1 && calendar.next == 0.75 && calendar.pending_count == 0);
     bal_calendar_fini(&calendar);
 }
 

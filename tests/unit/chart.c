@@ -76,7 +76,7 @@ static void points_are_the_results(void **state) {
                 BAL_OK);
             assert_true(points->x[load] == loads[load]);
             assert_true(points->y[load] == result.metric[BAL_RESPONSE_MEAN].mean);
-            assert_true(points->half[load] == result.metric[BAL_RESPONSE_MEAN].half);
+            assert_true(points->half_width[load] == result.metric[BAL_RESPONSE_MEAN].half_width);
             assert_int_equal(points->verdict[load], result.verdict);
         }
         assert_int_equal(points->verdict[0], BAL_STABLE);
@@ -158,9 +158,9 @@ static void distributions_are_distributions(void **state) {
     for (size_t i = 1; i < curve->count; i++)
         assert_true(curve->x[i] > curve->x[i - 1] && curve->y[i] > curve->y[i - 1]);
     assert_true(curve->y[curve->count - 1] == 1);
-    const struct bal_series *law = series(panel, 0, true);
-    for (size_t i = 0; i < law->count; i++) /* M/M/1 at load 0.6: exponential of rate 0.4 */
-        assert_true(fabs(law->y[i] - (1 - exp(-0.4 * law->x[i]))) < 1e-9);
+    const struct bal_series *dist = series(panel, 0, true);
+    for (size_t i = 0; i < dist->count; i++) /* M/M/1 at load 0.6: exponential of rate 0.4 */
+        assert_true(fabs(dist->y[i] - (1 - exp(-0.4 * dist->x[i]))) < 1e-9);
     /* 4 replications of 20 000 jobs: about 0.01 of standard error, dependence included; false alarm below
      * 1e-6. */
     for (size_t i = 0; i < curve->count; i++)
@@ -274,6 +274,20 @@ static void the_page_tells_all(void **state) {
     free(text);
 }
 
+/* The unit of time is what the experiment says it is; other axes have their own. */
+static void the_unit_of_time_can_be_named(void **state) {
+    const struct bench *bench = *state;
+    struct bal_experiment *e = bench->e;
+    const char *before = e->unit;
+    e->unit = "seconds";
+    struct bal_chart *times = chart(bench, "axis"), *messages = chart(bench, "laws");
+    assert_string_equal(bal_chart_figure(times)->panel->y.unit, "seconds");
+    assert_string_not_equal(bal_chart_figure(messages)->panel->y.unit, "seconds");
+    bal_chart_free(times);
+    bal_chart_free(messages);
+    e->unit = before;
+}
+
 static void absent_figures_are_named(void **state) {
     struct bench *bench = *state;
     struct bal_error err = {0};
@@ -295,6 +309,7 @@ int main(void) {
         cmocka_unit_test(labels_are_short),
         cmocka_unit_test(html_is_escaped),
         cmocka_unit_test(the_page_tells_all),
+        cmocka_unit_test(the_unit_of_time_can_be_named),
         cmocka_unit_test(absent_figures_are_named),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

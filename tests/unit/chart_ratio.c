@@ -59,7 +59,7 @@ static void ratios_of_measured_means(void **state) {
             const struct bal_series *y = find(bal_chart_figure(loss)->panel, policy, false, false);
             assert_true(fabs(x->y[point] - pod / high) < 1e-12 * x->y[point]);
             assert_true(fabs(y->y[point] - low / pod) < 1e-12 * y->y[point]);
-            assert_true(x->half[point] > 0 && x->half[point] < 0.2 * x->y[point]);
+            assert_true(x->half_width[point] > 0 && x->half_width[point] < 0.2 * x->y[point]);
         }
     bal_chart_free(gain);
     bal_chart_free(loss);
@@ -71,7 +71,7 @@ static void ratios_are_paired(void **state) {
     const struct bal_series *series = find(bal_chart_figure(same)->panel, POD, false, false);
     for (size_t point = 0; point < 2; point++) {
         assert_true(fabs(series->y[point] - 1) < 1e-12);
-        assert_true(series->half[point] < 1e-12);
+        assert_true(series->half_width[point] < 1e-12);
     }
     assert_string_equal(bal_chart_figure(same)->panel->y.label, "mean response time over that of pod:d=2");
     bal_chart_free(same);

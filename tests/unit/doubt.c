@@ -9,16 +9,16 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
 #include "ballast/lab.h"
-#include "lab/length.h"
+#include "ballast/predict.h"
+#include "lab/run_length.h"
 #include "texts.h"
 
 static struct bal_case case_of(const char *policy, const char *servers, double load, const char *size) {
     struct bal_case c = {.model = {.load = load}, .policy = policy_of(policy), .replications = 10};
     assert_int_equal(bal_servers_parse(servers, &c.model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse(size, &c.model.size, NULL), BAL_OK);
-    c.run = (struct bal_run){.seed = 1, .time = bal_usual_time(&c.model), .warmup = NAN};
+    assert_int_equal(bal_dist_parse(size, &c.model.size, NULL), BAL_OK);
+    c.run = (struct bal_run){.seed = 1, .time = bal_default_run_length(&c.model), .warmup = NAN};
     return c;
 }
 
@@ -100,6 +100,28 @@ static void a_curve_may_drift(void **state) {
     assert_int_equal(result_of(&c, trial).doubts, 0);
 }
 
+/* A span of a path is what it is, however it moves; the same runs as a steady state are doubted. Nor does
+ * what is known of the steady state say anything of it. */
+static void a_path_need_not_settle(void **state) {
+    (void)state;
+    struct bal_case c = case_of("tabs:mu=0.1,nu=0.1", "100", 0.3, "exp");
+    struct bal_trial trial[TRIALS];
+    c.run.time = 20;
+    make_trials(&c, 1.1, trial);
+    for (int r = 0; r < TRIALS; r++) {
+        trial[r].metric[BAL_DRIFT] += 0.5;
+        trial[r].metric[BAL_WAITING_MEAN] = 0.1 + 0.001 * r;
+    }
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
+    c.path = true;
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+    c = case_of("random", "100", 0.9, "exp");
+    make_trials(&c, 0.5, trial);
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_THEORY | BAL_DOUBT_BOUND);
+    c.path = true;
+    assert_int_equal(result_of(&c, trial).doubts, 0);
+}
+
 /* The trials say nothing, but theory knows that 2000 jobs on 100 servers are still filling up. */
 static void a_short_run_is_doubted_by_theory(void **state) {
     (void)state;
@@ -108,7 +130,14 @@ static void a_short_run_is_doubted_by_theory(void **state) {
     c.run.time = 2000 / 90.0;
     make_trials(&c, 10, trial);
     assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
-    c.policy = policy_of("pi"); /* nothing is known of it */
+    c.policy = policy_of("pi"); /* nothing is known of it: it may be as slow as its queues are long */
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].metric[BAL_QUEUE_MEAN] = 9;
+    assert_int_equal(result_of(&c, trial).doubts, BAL_DOUBT_SETTLING);
+    c.run.time = 40000;
+    make_trials(&c, 10, trial);
+    for (int r = 0; r < TRIALS; r++)
+        trial[r].metric[BAL_QUEUE_MEAN] = 9;
     assert_int_equal(result_of(&c, trial).doubts, 0);
     c = case_of("random", "10000", 0.9, "exp"); /* many servers for less than one time constant */
     make_trials(&c, 10, trial);
@@ -144,13 +173,13 @@ static void sizes_without_a_third_moment_are_doubted(void **state) {
     static const struct {
         const char *size;
         bool heavy;
-    } laws[] = {{"pareto(2.2)", true},     {"pareto(3)", true}, {"pareto(3.1)", false},
-                {"lognormal(100)", false}, {"exp", false},      {"bounded-pareto(1.1,1,1e9)", false}};
-    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-        const struct bal_case c = case_of("jsq", "100", 0.9, laws[i].size);
+    } dists[] = {{"pareto(2.2)", true},     {"pareto(3)", true}, {"pareto(3.1)", false},
+                 {"lognormal(100)", false}, {"exp", false},      {"bounded-pareto(1.1,1,1e9)", false}};
+    for (size_t i = 0; i < sizeof dists / sizeof *dists; i++) {
+        const struct bal_case c = case_of("jsq", "100", 0.9, dists[i].size);
         struct bal_trial trial[TRIALS];
         make_trials(&c, 2, trial);
-        assert_int_equal(result_of(&c, trial).doubts, laws[i].heavy ? BAL_DOUBT_TAIL : 0);
+        assert_int_equal(result_of(&c, trial).doubts & BAL_DOUBT_TAIL, dists[i].heavy ? BAL_DOUBT_TAIL : 0);
     }
 }
 
@@ -228,8 +257,8 @@ static void what_is_known_of_runs_makes_the_mean_precise(void **state) {
     const struct bal_estimate before = plain.metric[BAL_RESPONSE_MEAN], e = result.metric[BAL_RESPONSE_MEAN];
     assert_int_equal(plain.controls, 0);
     assert_int_equal(result.controls, 2);
-    assert_true(before.mean > 1.115 && fabs(e.mean - 1.1) < 2e-4 && e.half < before.half / 50);
-    assert_true(result.precise && !(before.half <= 0.01 * before.mean));
+    assert_true(before.mean > 1.115 && fabs(e.mean - 1.1) < 2e-4 && e.half_width < before.half_width / 50);
+    assert_true(result.precise && !(before.half_width <= 0.01 * before.mean));
     for (int m = 0; m < BAL_METRIC_COUNT; m++) /* all else is as it was */
         if (m != BAL_RESPONSE_MEAN)
             assert_memory_equal(&plain.metric[m], &result.metric[m], sizeof result.metric[m]);
@@ -260,7 +289,7 @@ static void what_is_not_known_is_not_used(void **state) {
         if (strcmp(rows[i].curve, "none") != 0)
             assert_int_equal(bal_curve_parse(rows[i].curve, &c.model.curve, NULL), BAL_OK);
         if (rows[i].patience > 0)
-            assert_int_equal(bal_law_parse("exp(5)", &c.model.patience, NULL), BAL_OK);
+            assert_int_equal(bal_dist_parse("exp(5)", &c.model.patience, NULL), BAL_OK);
         c.precision = 0.01;
         c.run.warmup = rows[i].warmup;
         make_controlled_trials(&c, 1.1, trial);
@@ -283,7 +312,7 @@ static double jobs_of(const struct bal_case *c) {
 }
 
 static void choose(struct bal_case *cases, size_t count) {
-    bal_choose_length(cases, count, bal_usual_time(&cases[0].model), 0);
+    bal_choose_length(cases, count, bal_default_run_length(&cases[0].model), 0);
 }
 
 /* A hundred servers at load 0.9 settle within what is cut of 2M jobs. */
@@ -296,7 +325,7 @@ static void the_usual_length_is_kept_where_it_suffices(void **state) {
         choose(&c, 1);
         assert_true(isnan(c.run.warmup));
         assert_true(fabs(jobs_of(&c) - 2e6) < 1e-3);
-        assert_true(c.longest > 2 * c.run.time);
+        assert_true(c.max_run_length > 2 * c.run.time);
     }
 }
 
@@ -314,7 +343,7 @@ static void large_fleets_get_time_to_fill_up(void **state) {
         struct bal_case c[3] = {case_of("jiq", fleets[i], i < 2 ? 0.9 : 0.4, "exp"),
                                 case_of("random", fleets[i], i < 2 ? 0.9 : 0.4, "exp"),
                                 case_of("pod:d=2", fleets[i], i < 2 ? 0.9 : 0.4, "exp")};
-        const double r = bal_known_relaxation(&c[1].model, &c[1].policy);
+        const double r = bal_theory_relaxation(&c[1].model, &c[1].policy);
         choose(c, 3);
         for (int k = 0; k < 3; k++) { /* the same for all: they are to see the same arrivals */
             assert_true(c[k].run.time == c[0].run.time && c[k].run.warmup == c[0].run.warmup);
@@ -332,29 +361,29 @@ static void what_is_out_of_reach_is_not_tried(void **state) {
                             case_of("pod:d=2", "100000", 0.9, "exp")};
     choose(c, 2);
     assert_true(c[0].run.time == c[1].run.time && jobs_of(&c[0]) < 4e7);
-    assert_true(c[1].run.warmup * c[1].run.time >= 7.5 * bal_known_relaxation(&c[1].model, &c[1].policy));
-    assert_true(c[0].longest == c[0].run.time && c[1].longest > c[1].run.time);
+    assert_true(c[1].run.warmup * c[1].run.time >= 7.5 * bal_theory_relaxation(&c[1].model, &c[1].policy));
+    assert_true(c[0].max_run_length == c[0].run.time && c[1].max_run_length > c[1].run.time);
     const struct bal_result result = {.time = c[0].run.time, .warmup = c[0].run.warmup};
     const struct bal_advice advice = bal_advise_length(&c[0], &result);
     assert_true(advice.known && advice.time * bal_model_arrival_rate(&c[0].model) > 1.5e8);
-    assert_true(advice.time * advice.warmup >= 7.5 * bal_known_relaxation(&c[0].model, &c[0].policy));
+    assert_true(advice.time * advice.warmup >= 7.5 * bal_theory_relaxation(&c[0].model, &c[0].policy));
 }
 
 /* A warm-up or a window that is given is kept, and the run made longer instead. */
 static void a_given_warmup_or_window_is_kept(void **state) {
     (void)state;
     struct bal_case c = case_of("random", "1000", 0.9, "exp");
-    const double before = 7.5 * bal_known_relaxation(&c.model, &c.policy);
+    const double before = 7.5 * bal_theory_relaxation(&c.model, &c.policy);
     c.run.warmup = 0.3;
     choose(&c, 1);
     assert_true(c.run.warmup == 0.3 && 0.3 * c.run.time >= before);
     c = case_of("random", "1000", 0.9, "exp");
-    bal_choose_length(&c, 1, bal_usual_time(&c.model), 10);
+    bal_choose_length(&c, 1, bal_default_run_length(&c.model), 10);
     assert_true(fabs((1 - c.run.warmup) * c.run.time - 10) < 1e-6 && c.run.time - 10 >= before);
 }
 
 static double first_jobs(struct bal_case c) {
-    return bal_first_time(&c, 1) * bal_model_arrival_rate(&c.model);
+    return bal_initial_run_length(&c, 1) * bal_model_arrival_rate(&c.model);
 }
 
 /* Without a wanted precision runs are as long as ever; with one they are long enough to settle, by what is
@@ -362,7 +391,7 @@ static double first_jobs(struct bal_case c) {
 static void a_precision_begins_with_short_runs(void **state) {
     (void)state;
     struct bal_case c = case_of("random", "10", 0.5, "exp");
-    assert_true(bal_first_time(&c, 1) == bal_usual_time(&c.model));
+    assert_true(bal_initial_run_length(&c, 1) == bal_default_run_length(&c.model));
     c.precision = 0.01;
     assert_true(fabs(first_jobs(c) - 50e3) < 1);
     for (int n = 1; n <= 100; n *= 10)
@@ -372,16 +401,16 @@ static void a_precision_begins_with_short_runs(void **state) {
             snprintf(servers, sizeof servers, "%d", n);
             c = case_of(policies[k], servers, 0.9, "exp");
             c.precision = 0.05;
-            const double time = bal_first_time(&c, 1), r = 271.2;
-            assert_true(time >= 20 * r && n * time >= 400 * r && time < bal_usual_time(&c.model) / 2);
+            const double time = bal_initial_run_length(&c, 1), r = 271.2;
+            assert_true(time >= 20 * r && n * time >= 400 * r && time < bal_default_run_length(&c.model) / 2);
         }
     struct bal_case two[2] = {case_of("pod:d=2", "100", 0.9, "exp"), case_of("random", "100", 0.9, "exp")};
     two[0].precision = two[1].precision = 0.01;
     assert_true(first_jobs(two[0]) < 0.2 * first_jobs(two[1])); /* the slowest of a comparison counts */
-    assert_true(bal_first_time(two, 2) == bal_first_time(&two[1], 1));
+    assert_true(bal_initial_run_length(two, 2) == bal_initial_run_length(&two[1], 1));
     struct bal_case large = case_of("random", "10000", 0.9, "exp");
     large.precision = 0.01;
-    assert_true(bal_first_time(&large, 1) == bal_usual_time(&large.model));
+    assert_true(bal_initial_run_length(&large, 1) == bal_default_run_length(&large.model));
 }
 
 /* Servers that are slow to switch make runs long, and of what nothing is known they are as long as ever. */
@@ -393,12 +422,12 @@ static void slow_and_unknown_fleets_begin_with_long_runs(void **state) {
     c.policy = policy_of("tabs:mu=0.1,nu=0.001");
     assert_true(first_jobs(c) > 900e3);
     c.policy = policy_of("delayed-off");
-    assert_true(bal_first_time(&c, 1) == bal_usual_time(&c.model));
+    assert_true(bal_initial_run_length(&c, 1) == bal_default_run_length(&c.model));
     c = case_of("jiq", "100", 0.5, "exp");
     c.precision = 0.01;
     assert_true(first_jobs(c) < 100e3);
     assert_int_equal(bal_curve_parse("sine(0.5,60)", &c.model.curve, NULL), BAL_OK);
-    assert_true(bal_first_time(&c, 1) == bal_usual_time(&c.model));
+    assert_true(bal_initial_run_length(&c, 1) == bal_default_run_length(&c.model));
 }
 
 /* Runs that had to grow are doubled once more when there is no doubt left but some drift, and never beyond
@@ -406,25 +435,25 @@ static void slow_and_unknown_fleets_begin_with_long_runs(void **state) {
 static void growth_has_a_reserve_and_an_end(void **state) {
     (void)state;
     struct bal_case c = case_of("pi", "1000", 0.9, "exp");
-    c.longest = 100 * c.run.time;
+    c.max_run_length = 100 * c.run.time;
     struct bal_result settled = {.replications = 10, .verdict = BAL_STABLE};
     struct bal_result nearly = settled;
     settled.metric[BAL_DRIFT] = (struct bal_estimate){0.01, 0.03};
     nearly.metric[BAL_DRIFT] = (struct bal_estimate){0.02, 0.03};
     struct bal_result settling = {.replications = 10, .verdict = BAL_STABLE, .doubts = BAL_DOUBT_SETTLING};
     struct bal_result unstable = {.replications = 10, .verdict = BAL_UNSTABLE};
-    struct growth growth = {false, false, false};
-    assert_false(bal_growth_ask(&growth, &c, &settled));
-    assert_false(bal_growth_ask(&growth, &c, &nearly));
-    assert_true(bal_growth_ask(&growth, &c, &settling));
-    assert_false(bal_growth_ask(&growth, &c, &settled));
-    assert_true(bal_growth_ask(&growth, &c, &nearly));
-    assert_false(bal_growth_ask(&growth, &c, &nearly));
-    assert_false(bal_growth_ask(&growth, &c, &unstable));
-    c.longest = 1.9 * c.run.time;
-    assert_false(bal_growth_ask(&growth, &c, &settling));
-    c.longest = 0;
-    assert_false(bal_growth_ask(&growth, &c, &settling));
+    struct run_length_state growth = {false, false, false};
+    assert_false(bal_run_length_should_double(&growth, &c, &settled));
+    assert_false(bal_run_length_should_double(&growth, &c, &nearly));
+    assert_true(bal_run_length_should_double(&growth, &c, &settling));
+    assert_false(bal_run_length_should_double(&growth, &c, &settled));
+    assert_true(bal_run_length_should_double(&growth, &c, &nearly));
+    assert_false(bal_run_length_should_double(&growth, &c, &nearly));
+    assert_false(bal_run_length_should_double(&growth, &c, &unstable));
+    c.max_run_length = 1.9 * c.run.time;
+    assert_false(bal_run_length_should_double(&growth, &c, &settling));
+    c.max_run_length = 0;
+    assert_false(bal_run_length_should_double(&growth, &c, &settling));
 }
 
 int main(void) {
@@ -433,6 +462,7 @@ int main(void) {
         cmocka_unit_test(what_still_moves_is_settling),
         cmocka_unit_test(no_warmup_is_no_doubt_by_itself),
         cmocka_unit_test(a_curve_may_drift),
+        cmocka_unit_test(a_path_need_not_settle),
         cmocka_unit_test(a_short_run_is_doubted_by_theory),
         cmocka_unit_test(exact_theory_is_never_contradicted_silently),
         cmocka_unit_test(sizes_without_a_third_moment_are_doubted),

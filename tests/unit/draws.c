@@ -18,7 +18,7 @@ static struct bal_case case_of(const char *policy, unsigned dispatchers, unsigne
                          .replications = 1,
                          .draws = draws};
     assert_int_equal(bal_servers_parse("6", &c.model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("exp", &c.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &c.model.size, NULL), BAL_OK);
     assert_int_equal(bal_policy_parse(policy, &c.policy, NULL), BAL_OK);
     return c;
 }
@@ -38,8 +38,8 @@ static void a_trial_is_the_mean_of_its_draws(void **state) {
     (void)state;
     static struct bal_histogram response, all;
     for (unsigned dispatchers = 1; dispatchers <= 2; dispatchers++) {
-        const struct bal_case one = case_of("own:d=2", dispatchers, 1),
-                              three = case_of("own:d=2", dispatchers, 3);
+        const struct bal_case one = case_of("least-conn:d=2", dispatchers, 1),
+                              three = case_of("least-conn:d=2", dispatchers, 3);
         double mean = 0, p99 = 0, total = 0, first = 0;
         for (unsigned draw = 0; draw < 3; draw++) {
             const struct bal_trial trial = trial_of(&one, draw, &response);
@@ -60,7 +60,7 @@ static void a_trial_is_the_mean_of_its_draws(void **state) {
 static void draws_have_the_same_arrivals_and_sizes(void **state) {
     (void)state;
     static struct bal_histogram response;
-    static const char *const policies[] = {"round-robin", "own:ties=turn", "own:ties=queue"};
+    static const char *const policies[] = {"round-robin", "least-conn:ties=turn", "least-conn:ties=queue"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         const struct bal_case c = case_of(policies[i], 3, 1);
         const struct bal_trial a = trial_of(&c, 0, &response), b = trial_of(&c, 7, &response);

@@ -79,14 +79,14 @@ static void settings_print_what_they_read(void **state) {
         struct bal_draft draft;
         bal_draft_init(&draft);
         char text[BAL_SETTING_TEXT];
-        if (setting->fallback) {
+        if (setting->default_value) {
             assert_false(bal_setting_print(setting, &draft, text));
-            assert_string_equal(text, setting->fallback);
+            assert_string_equal(text, setting->default_value);
         }
-        if (setting->usual) {
-            assert_int_equal(bal_setting_read(setting, setting->usual, &draft, NULL), BAL_OK);
+        if (setting->cli_default) {
+            assert_int_equal(bal_setting_read(setting, setting->cli_default, &draft, NULL), BAL_OK);
             assert_true(bal_setting_print(setting, &draft, text));
-            assert_string_equal(text, setting->usual);
+            assert_string_equal(text, setting->cli_default);
         }
     }
 }
@@ -170,7 +170,7 @@ static void all_mistakes_are_told_at_once(void **state) {
     };
     enum { MISTAKES = sizeof says / sizeof *says };
     char all[20000] = "";
-    const size_t count = bal_mistakes_of(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all);
+    const size_t count = bal_document_errors(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all);
     char *rest = all;
     for (size_t i = 0; i < MISTAKES; i++) {
         char *line = strsep(&rest, "\n");
@@ -184,8 +184,8 @@ static void nothing_is_told_of_a_good_file(void **state) {
     (void)state;
     static const char text[] = "title: x\nfleet: {servers: 2}\nworkload: {load: 0.5}\npolicies: [random]\n";
     char all[2000] = "";
-    assert_int_equal(bal_mistakes_of(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all), 0);
-    assert_int_equal(bal_mistakes_of("title: [", 8, "t.yaml", BAL_MODE_PLAIN, gather, all), 1);
+    assert_int_equal(bal_document_errors(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, gather, all), 0);
+    assert_int_equal(bal_document_errors("title: [", 8, "t.yaml", BAL_MODE_PLAIN, gather, all), 1);
     assert_non_null(strstr(all, "not YAML"));
 }
 
@@ -204,7 +204,7 @@ static void settings_reach_the_model(void **state) {
     assert_true(c.model.start.busy == 0.5);
     assert_true(c.model.watts.idle == 50 && c.model.watts.off == 1);
     assert_true(c.model.load == 0.8);
-    assert_int_equal(c.model.size.kind, BAL_LAW_ERLANG);
+    assert_int_equal(c.model.size.kind, BAL_DIST_ERLANG);
     assert_true(c.model.classes && c.model.high == 0.25);
     assert_int_equal(c.model.tasks, 3);
     assert_int_equal(c.model.curve.kind, BAL_CURVE_SINE);
@@ -379,22 +379,25 @@ static void claims_are_resolved(void **state) {
               "{least: 3}}\n"
               "  - {id: f, says: s, measure: ratio, of: three, to: 1.5, expect: {least: 3, most: 3}}\n");
     assert_int_equal(e->claims, 6);
-    const struct bal_claim *c = e->claim;
-    assert_true(c[0].to.reference == BAL_REFERENCE_THEORY && c[0].to.policy == 0);
-    assert_true(c[0].low == 0.95 && c[0].high == 1.05);
-    assert_string_equal(c[0].expected, "1 \u00b1 5 %");
-    assert_false(c[0].where.value[0][0]);
-    assert_true(c[0].where.value[0][1] && c[0].where.value[0][2]);
-    assert_true(c[1].verdict == BAL_UNSTABLE && c[1].over == BAL_OVER_SOME);
-    assert_string_equal(c[1].expected, "unstable");
-    assert_true(c[2].to.fixed[0] == 0 && c[2].to.quantity.metric == BAL_RESPONSE_P99 && c[2].to.policy == 0);
-    assert_true(!c[2].where.value[0][0] && !c[2].where.value[0][1] && c[2].where.value[0][2]);
-    assert_string_equal(c[2].expected, "0 to 2");
-    assert_true(c[3].along == 0 && c[3].slack);
-    assert_string_equal(c[3].expected, "at most 2");
-    assert_string_equal(c[4].expected, "at least 3");
-    assert_true(c[5].to.reference == BAL_REFERENCE_NUMBER && c[5].to.number == 1.5);
-    assert_string_equal(c[5].expected, "3");
+    const struct bal_check *c[6];
+    for (size_t i = 0; i < 6; i++)
+        c[i] = e->claim[i].check;
+    assert_true(c[0]->to.reference == BAL_REFERENCE_THEORY && c[0]->to.policy == 0);
+    assert_true(c[0]->low == 0.95 && c[0]->high == 1.05);
+    assert_string_equal(c[0]->expected, "1 \u00b1 5 %");
+    assert_false(c[0]->where.value[0][0]);
+    assert_true(c[0]->where.value[0][1] && c[0]->where.value[0][2]);
+    assert_true(c[1]->verdict == BAL_UNSTABLE && c[1]->over == BAL_OVER_SOME);
+    assert_string_equal(c[1]->expected, "unstable");
+    assert_true(c[2]->to.fixed[0] == 0 && c[2]->to.quantity.metric == BAL_RESPONSE_P99 &&
+                c[2]->to.policy == 0);
+    assert_true(!c[2]->where.value[0][0] && !c[2]->where.value[0][1] && c[2]->where.value[0][2]);
+    assert_string_equal(c[2]->expected, "0 to 2");
+    assert_true(c[3]->along == 0 && c[3]->slack);
+    assert_string_equal(c[3]->expected, "at most 2");
+    assert_string_equal(c[4]->expected, "at least 3");
+    assert_true(c[5]->to.reference == BAL_REFERENCE_NUMBER && c[5]->to.number == 1.5);
+    assert_string_equal(c[5]->expected, "3");
     bal_experiment_free(e);
 }
 
@@ -510,6 +513,40 @@ static const struct {
     {"claims:\n  - {id: a, says: b, of: jsq, expect: {most: 1}}\n"
      "  - {id: a, finding: a, says: b, of: jsq, expect: {most: 1}}\n",
      "t.yaml:8: id: 'a' is there twice"},
+    {"claims: {id: a, says: b, expect: {most: 1}}\n", "t.yaml:6: claims: field 'of' is missing"},
+    {"claims: {id: a, says: b, of: jsq, expect: {printed: x}}\n", "t.yaml:6: printed: 'x' is not a number"},
+    {"claims: {id: a, says: b, of: jsq, expect: {printed: 1.0, most: 2}}\n",
+     "t.yaml:6: expect: give `least` and `most`, `near` and `within`, `printed` or `word`, and one"},
+    {"claims: {id: a, says: b, of: jsq, expect: {word: nearly}}\n",
+     "t.yaml:6: word: 'nearly' has no reading"},
+    {"claims: {id: a, says: b, of: jsq, expect: {word: close}}\n",
+     "t.yaml:6: word: 'close' says nothing about measure 'value'"},
+    {"claims: {id: a, says: b, kind: rumour, of: jsq, expect: {most: 1}}\n", "t.yaml:6: kind: 'rumour'"},
+    {"claims: {id: a, says: b, kind: stability, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: kind: a claim of kind 'stability' is not judged by measure 'value'"},
+    {"claims: {id: a, says: b, kind: limit, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: kind: a claim of kind 'limit' is not judged by measure 'value'"},
+    {"claims: {id: a, finding: yes, says: b, kind: value, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: finding: a finding is ours: it has no `quote`"},
+    {"claims: {id: a, finding: yes, says: b, quote: c, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:6: finding: a finding is ours: it has no `quote`"},
+    {"paper: p\nclaims: {id: a, says: b, section: '1', kind: value, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:7: claims: claim 'a' lacks `quote`: a claim of a paper has"},
+    {"paper: p\nclaims: {id: a, says: b, quote: c, kind: value, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:7: claims: claim 'a' lacks `section`"},
+    {"paper: p\nclaims: {id: a, says: b, section: '1', quote: c, of: jsq, expect: {most: 1}}\n",
+     "t.yaml:7: claims: claim 'a' lacks `kind`"},
+    {"claims: {id: a, says: b, of: jsq, checks: [{of: jsq, expect: {most: 1}}]}\n",
+     "t.yaml:6: claims: a claim with `checks` has `of` in each of them"},
+    {"claims: {id: a, says: b, checks: []}\n", "t.yaml:6: checks: the list is empty"},
+    {"claims: {id: a, says: b, checks: [{of: jsq}]}\n", "t.yaml:6: claims: field 'expect' is missing"},
+    {"sweep: {axis: load, values: [0.5, 0.6]}\nclaims: {id: a, says: b, measure: limit, of: jsq, to: 1, "
+     "along: "
+     "load}\n",
+     "t.yaml:7: claims: a limit along 'load' needs three values of it"},
+    {"sweep: {axis: load, values: [0.5, 0.6, 0.7]}\nclaims: {id: a, says: b, measure: limit, of: jsq, to: 1, "
+     "along: load, expect: {most: 1}}\n",
+     "t.yaml:7: expect: a limit is what `to` says"},
     {"claims: {id: a, says: b, of: jsq, expect: stable}\n", "t.yaml:6: expect: this should be bounds"},
     {"claims: {id: a, says: b, measure: verdict, of: jsq, expect: {most: 1}}\n",
      "t.yaml:6: expect: of a verdict `stable` or `unstable`"},
@@ -716,7 +753,7 @@ static void quantities_of_theory(void **state) {
     struct bal_experiment *e =
         read_text("title: x\nfleet: {servers: 10}\nworkload: {load: 0.8}\npolicies: [random]\n");
     const struct bal_case c = cell(e, 0, 0);
-    const struct bal_known known = bal_known_of(&c.model, &c.policy);
+    const struct bal_prediction known = bal_theory_predict(&c.model, &c.policy);
     static const struct {
         const char *name;
         double value;
@@ -773,8 +810,8 @@ static void zero_never_means_the_default(void **unused) {
             if (bal_setting_read(setting, zeros[i], &draft, NULL))
                 continue;
             bal_setting_print(setting, &draft, after);
-            const bool none = strcmp(setting->name, "sinkhole") == 0; /* a share of 0 is none */
-            if (strcmp(before, after) == 0 && strcmp(before, "0") != 0 && !none)
+            const bool none = strcmp(setting->name, "fail-fast") == 0; /* a share of 0 is none */
+            if (strcmp(before, after) == 0 && strcmp(before, "0") != 0 && !none && !setting->deprecated)
                 fail_msg("%s: '%s' means the default, %s", setting->name, zeros[i], before);
             char pair[100];
             snprintf(pair, sizeof pair, "%s=%.60s", setting->name, after);

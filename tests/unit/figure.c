@@ -218,7 +218,7 @@ struct sample {
     struct bal_figure figure;
     struct bal_panel panel[BAL_PANELS_MAX];
     struct bal_series series[BAL_PANELS_MAX][2 * MOST];
-    double x[2 * MOST], y[2 * MOST], half[2 * MOST];
+    double x[2 * MOST], y[2 * MOST], half_width[2 * MOST];
     enum bal_verdict verdict[2 * MOST];
     char name[MOST][80];
     const char *names[2 * MOST];
@@ -237,7 +237,7 @@ static void random_numbers(struct sample *sample, struct bal_rng *rng) {
     for (int i = 0; i < 2 * MOST; i++) {
         sample->x[i] = i;
         sample->y[i] = size * pick(rng, 0.01, 1);
-        sample->half[i] = dice(rng, 4) ? 0.1 * sample->y[i] : NAN;
+        sample->half_width[i] = dice(rng, 4) ? 0.1 * sample->y[i] : NAN;
         sample->verdict[i] = (enum bal_verdict)(dice(rng, 5) ? BAL_STABLE : dice(rng, 3));
         sample->names[i] = sample->name[i % MOST];
     }
@@ -282,7 +282,7 @@ static void random_sample(struct sample *sample, struct bal_rng *rng) {
                                     .count = MOST,
                                     .x = sample->x,
                                     .y = sample->y + dice(rng, MOST),
-                                    .half = sample->half,
+                                    .half_width = sample->half_width,
                                     .verdict = sample->verdict};
     }
 }

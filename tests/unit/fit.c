@@ -24,15 +24,15 @@ enum { N = 50000 };
 
 static double drawn[N]; /* in seconds, whole nanoseconds */
 
-static struct bal_law law_of(const char *text) {
-    struct bal_law law;
-    assert_int_equal(bal_law_parse(text, &law, NULL), BAL_OK);
-    return law;
+static struct bal_dist law_of(const char *text) {
+    struct bal_dist dist;
+    assert_int_equal(bal_dist_parse(text, &dist, NULL), BAL_OK);
+    return dist;
 }
 
 /* N sizes of the law, rounded to multiples of unit nanoseconds. */
 static struct bal_fit_sample *sample_of(const char *text, int64_t unit, uint64_t seed) {
-    const struct bal_law law = law_of(text);
+    const struct bal_dist dist = law_of(text);
     struct bal_rng rng;
     bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
     struct bal_fit_sample *sample;
@@ -40,7 +40,7 @@ static struct bal_fit_sample *sample_of(const char *text, int64_t unit, uint64_t
     for (size_t i = 0; i < N; i++) {
         int64_t size = 0;
         while (size == 0)
-            size = llrint(bal_law_sample(&law, &rng) * 1e9 / (double)unit) * unit;
+            size = llrint(bal_dist_sample(&dist, &rng) * 1e9 / (double)unit) * unit;
         drawn[i] = (double)size / 1e9;
         bal_fit_sample_add(sample, size);
     }
@@ -65,40 +65,40 @@ static void assert_near(const char *what, double got, double want, double error)
 
 /* The distribution functions of the fit, of the sample and of the law that it was drawn from. */
 static void assert_distances(const struct bal_fit *fit, const char *truth) {
-    const struct bal_law law = law_of(truth);
+    const struct bal_dist dist = law_of(truth);
     assert_true(fit->distance <= distance_limit(N));
     for (size_t i = 0; i < N; i += 97)
-        assert_near(truth, bal_law_cdf(&fit->law, drawn[i]), bal_law_cdf(&law, drawn[i]),
+        assert_near(truth, bal_dist_cdf(&fit->dist, drawn[i]), bal_dist_cdf(&dist, drawn[i]),
                     2 * distance_limit(N));
     /* the percentiles of the fit are those of its law */
     for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
-        assert_near(truth, bal_law_cdf(&fit->law, fit->quantile[i]), bal_fit_quantile[i], 1e-6);
+        assert_near(truth, bal_dist_cdf(&fit->dist, fit->quantile[i]), bal_fit_quantile[i], 1e-6);
 }
 
-static double hyper_density(const struct bal_law *law, double x) {
+static double hyper_density(const struct bal_dist *dist, double x) {
     double sum = 0;
-    for (unsigned i = 0; i < law->phases; i++)
-        sum += law->start[i] * law->rate[i] * exp(-law->rate[i] * x);
+    for (unsigned i = 0; i < dist->phases; i++)
+        sum += dist->start[i] * dist->rate[i] * exp(-dist->rate[i] * x);
     return sum;
 }
 
-static double erlang_density(const struct bal_law *law, double x) {
-    const double k = law->phases, rate = k / law->mean;
+static double erlang_density(const struct bal_dist *dist, double x) {
+    const double k = dist->phases, rate = k / dist->mean;
     return exp(k * log(rate) + (k - 1) * log(x) - rate * x - lgamma(k));
 }
 
-static double lognormal_density(const struct bal_law *law, double x) {
-    const double z = (log(x) - law->b) / law->c;
-    return exp(-0.5 * z * z) / (x * law->c * sqrt(2 * acos(-1)));
+static double lognormal_density(const struct bal_dist *dist, double x) {
+    const double z = (log(x) - dist->b) / dist->c;
+    return exp(-0.5 * z * z) / (x * dist->c * sqrt(2 * acos(-1)));
 }
 
 /* slack: what the cells of the sample cost, 1/64 of an octave wide: of order N (shape / 64)^2 / 24. */
 static void assert_likelihood(const struct bal_fit *fit, const char *truth,
-                              double (*density)(const struct bal_law *, double), double slack) {
-    const struct bal_law law = law_of(truth);
+                              double (*density)(const struct bal_dist *, double), double slack) {
+    const struct bal_dist dist = law_of(truth);
     double likelihood = 0;
     for (size_t i = 0; i < N; i++)
-        likelihood += log(density(&law, drawn[i]));
+        likelihood += log(density(&dist, drawn[i]));
     const double gain = fit->log_likelihood - likelihood;
     if (!(gain >= -slack && 2 * gain <= chi_square_limit(fit->parameters) + 2 * slack)) {
         print_error("%s: the fit gains %g\n", truth, gain);
@@ -113,12 +113,12 @@ static void assert_sound(const struct bal_fits *fits) {
         const struct bal_fit *fit = &fits->fit[i];
         if (!fit->made)
             continue;
-        assert_near("mean", fit->law.mean, fits->mean, 3e-6 * fits->mean);
+        assert_near("mean", fit->dist.mean, fits->mean, 3e-6 * fits->mean);
         assert_true(fit->bic >= fits->fit[fits->best].bic);
-        char text[BAL_LAW_TEXT];
-        struct bal_law again;
-        bal_law_print(&fit->law, text, sizeof text);
-        assert_int_equal(bal_law_parse(text, &again, NULL), BAL_OK);
+        char text[BAL_DIST_TEXT];
+        struct bal_dist again;
+        bal_dist_print(&fit->dist, text, sizeof text);
+        assert_int_equal(bal_dist_parse(text, &again, NULL), BAL_OK);
     }
     if (fits->fit[BAL_FIT_MOMENTS].made)
         assert_near("variation", fits->fit[BAL_FIT_MOMENTS].c2, fits->c2, 1e-5 * (1 + fits->c2));
@@ -142,7 +142,7 @@ static void erlang(void **state) {
     assert_sound(&fits);
     assert_int_equal(fits.best, BAL_FIT_ERLANG);
     /* the order as a real number has a standard deviation of about 5 sqrt(2/N) = 0.03 */
-    assert_int_equal(fits.fit[BAL_FIT_ERLANG].law.phases, 5);
+    assert_int_equal(fits.fit[BAL_FIT_ERLANG].dist.phases, 5);
     assert_distances(&fits.fit[BAL_FIT_ERLANG], "erlang(5,0.02385)");
     assert_likelihood(&fits.fit[BAL_FIT_ERLANG], "erlang(5,0.02385)", erlang_density, 1);
     assert_false(fits.fit[BAL_FIT_HYPER].made);
@@ -154,7 +154,7 @@ static void erlang_of_high_order(void **state) {
     fit_sample(sample_of("erlang(200,3)", 1, 3), &fits);
     assert_sound(&fits);
     assert_true(fits.best == BAL_FIT_ERLANG || fits.best == BAL_FIT_LOGNORMAL); /* of nearly the same form */
-    assert_near("order", fits.fit[BAL_FIT_ERLANG].law.phases, 200, NORMAL_LIMIT * 200 * sqrt(2.0 / N) + 0.5);
+    assert_near("order", fits.fit[BAL_FIT_ERLANG].dist.phases, 200, NORMAL_LIMIT * 200 * sqrt(2.0 / N) + 0.5);
     assert_false(fits.fit[BAL_FIT_MOMENTS].made);
 }
 
@@ -171,10 +171,10 @@ static void two_branches(void **state) {
     assert_likelihood(fit, truth, hyper_density, 1);
     /* Branches this far apart are told apart job by job but for a tenth: the errors are hardly larger than
      * those of the counts and means of the two. Twice that is allowed. */
-    const unsigned fast = fit->law.rate[0] > fit->law.rate[1] ? 0 : 1;
-    assert_near("weight", fit->law.start[fast], 0.9, 2 * NORMAL_LIMIT * sqrt(0.9 * 0.1 / N));
-    assert_near("fast", fit->law.rate[fast], 20, 2 * NORMAL_LIMIT * 20 / sqrt(0.9 * N));
-    assert_near("slow", fit->law.rate[1 - fast], 0.5, 2 * NORMAL_LIMIT * 0.5 / sqrt(0.1 * N));
+    const unsigned fast = fit->dist.rate[0] > fit->dist.rate[1] ? 0 : 1;
+    assert_near("weight", fit->dist.start[fast], 0.9, 2 * NORMAL_LIMIT * sqrt(0.9 * 0.1 / N));
+    assert_near("fast", fit->dist.rate[fast], 20, 2 * NORMAL_LIMIT * 20 / sqrt(0.9 * N));
+    assert_near("slow", fit->dist.rate[1 - fast], 0.5, 2 * NORMAL_LIMIT * 0.5 / sqrt(0.1 * N));
 }
 
 static void three_branches(void **state) {
@@ -184,7 +184,7 @@ static void three_branches(void **state) {
     fit_sample(sample_of(truth, 1, 5), &fits);
     assert_sound(&fits);
     assert_int_equal(fits.best, BAL_FIT_HYPER);
-    assert_int_equal(fits.fit[BAL_FIT_HYPER].law.phases, 3);
+    assert_int_equal(fits.fit[BAL_FIT_HYPER].dist.phases, 3);
     assert_distances(&fits.fit[BAL_FIT_HYPER], truth);
     assert_likelihood(&fits.fit[BAL_FIT_HYPER], truth, hyper_density, 1);
 }
@@ -202,7 +202,7 @@ static void lognormal(void **state) {
      * off by less, which costs about as much as one parameter more */
     assert_likelihood(fit, truth, lognormal_density, chi_square_limit(1) / 2);
     const double log_variance = log1p(3);
-    assert_near("variance of the logarithm", log1p(fit->law.a), log_variance,
+    assert_near("variance of the logarithm", log1p(fit->dist.a), log_variance,
                 2 * NORMAL_LIMIT * log_variance * sqrt(2.0 / N));
 }
 
@@ -218,7 +218,7 @@ static void branches_of_phases(void **state) {
     fit_sample(sample_of(truth, 1, 7), &fits);
     assert_sound(&fits);
     assert_int_equal(fits.best, BAL_FIT_PHASE);
-    assert_int_equal(fits.fit[BAL_FIT_PHASE].law.phases, 12);
+    assert_int_equal(fits.fit[BAL_FIT_PHASE].dist.phases, 12);
     assert_distances(&fits.fit[BAL_FIT_PHASE], truth);
 }
 
@@ -231,9 +231,9 @@ static void moments_below_one(void **state) {
         fit_sample(sample_of(truths[i], 1, 8 + i), &fits);
         assert_sound(&fits);
         assert_true(fits.fit[BAL_FIT_MOMENTS].made);
-        const struct bal_law truth = law_of(truths[i]);
+        const struct bal_dist truth = law_of(truths[i]);
         for (unsigned k = 0; k < BAL_FIT_QUANTILES; k++) /* within a cell, sizes are taken as spread evenly */
-            assert_near("percentile", bal_law_cdf(&truth, fits.quantile[k]), bal_fit_quantile[k],
+            assert_near("percentile", bal_dist_cdf(&truth, fits.quantile[k]), bal_fit_quantile[k],
                         distance_limit(N) + 1e-3);
     }
 }
@@ -248,7 +248,7 @@ static void coarse_sizes(void **state) {
     assert_sound(&fits);
     assert_near("resolution", fits.resolution, 1e-3, 1e-15);
     /* what is rounded varies by 1/12 of a squared unit more: C2 = 1/6 + 1/(12 2.4^2) = 0.181 */
-    assert_true(fits.fit[BAL_FIT_ERLANG].law.phases == 5 || fits.fit[BAL_FIT_ERLANG].law.phases == 6);
+    assert_true(fits.fit[BAL_FIT_ERLANG].dist.phases == 5 || fits.fit[BAL_FIT_ERLANG].dist.phases == 6);
     assert_true(fits.fit[BAL_FIT_ERLANG].distance < 0.02);
     assert_near("median", fits.quantile[0], 0.0024 * 0.945, 0.0001);
     assert_true(fits.fit[BAL_FIT_PHASE].distance < 0.02);
@@ -259,8 +259,8 @@ static void equal_sizes(void **state) {
     struct bal_fits fits;
     fit_sample(sample_of("det(0.02)", 1, 1), &fits);
     assert_int_equal(fits.best, BAL_FIT_DET);
-    assert_int_equal(fits.fit[BAL_FIT_DET].law.kind, BAL_LAW_DET);
-    assert_near("mean", fits.fit[BAL_FIT_DET].law.mean, 0.02, 1e-12);
+    assert_int_equal(fits.fit[BAL_FIT_DET].dist.kind, BAL_DIST_DET);
+    assert_near("mean", fits.fit[BAL_FIT_DET].dist.mean, 0.02, 1e-12);
     assert_false(fits.fit[BAL_FIT_EXP].made);
 }
 
@@ -504,7 +504,7 @@ static void bursts_of_gaps(void **state) {
     (void)state;
     struct bal_fit_arrivals arrivals;
     assert_as_bursty("renewal(hyper(9))", BAL_FIT_AS_RENEWAL, 0.4, &arrivals);
-    assert_near("c2", bal_law_moment(&arrivals.burst[BAL_FIT_AS_RENEWAL].arrivals.gap, 2) - 1, 9, 1);
+    assert_near("c2", bal_dist_moment(&arrivals.burst[BAL_FIT_AS_RENEWAL].arrivals.gap, 2) - 1, 9, 1);
 }
 
 /* Bursts on a curve: both are found, neither for the other. */

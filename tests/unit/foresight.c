@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "engine/foresight.h"
+#include "engine/prefetch.h"
 
 enum { N = 20000, BURSTS = 2000, CIRCLE = 4 };
 
@@ -15,7 +15,7 @@ struct fixture {
     struct system *system;
     struct bal_set *pool;
     struct bal_rng events;
-    uint32_t server[CIRCLE][FORESEEN];
+    uint32_t server[CIRCLE][PREFETCH_EVENTS];
     uint32_t jobs, right;
 };
 
@@ -41,7 +41,7 @@ static void fixture_fini(struct fixture *f) {
 }
 
 static void draw_burst(struct fixture *f, uint32_t *server) {
-    for (int i = 0; i < FORESEEN; i++)
+    for (int i = 0; i < PREFETCH_EVENTS; i++)
         server[i] = bal_rng_uniform(&f->events) < 0.45 ? BAL_NONE : bal_rng_below(&f->events, N);
 }
 
@@ -59,18 +59,19 @@ static void complete(struct fixture *f, uint32_t server) {
         bal_set_insert(f->pool, server);
 }
 
-static void live_through(struct fixture *f, const uint32_t *server, const struct foreseen *foreseen) {
+static void live_through(struct fixture *f, const uint32_t *server,
+                         const struct prefetch_burst *prefetch_burst) {
     uint32_t jobs = 0;
-    for (int i = 0; i < FORESEEN; i++)
+    for (int i = 0; i < PREFETCH_EVENTS; i++)
         if (server[i] == BAL_NONE) {
             const uint32_t place = arrive(f);
-            f->right += jobs < foreseen->jobs && foreseen->place[jobs] == place;
+            f->right += jobs < prefetch_burst->jobs && prefetch_burst->place[jobs] == place;
             jobs++;
         } else {
             complete(f, server[i]);
         }
     f->jobs += jobs;
-    assert_int_equal(jobs, foreseen->jobs);
+    assert_int_equal(jobs, prefetch_burst->jobs);
 }
 
 /* Of all jobs more than 95 of 100; the others are those behind an event that was not what it had looked like
@@ -79,19 +80,19 @@ static void places_come_true(void **state) {
     (void)state;
     struct fixture f;
     fixture_init(&f, N * 8 / 10);
-    struct foresight foresight = {.pool = f.pool};
-    struct foreseen coming[CIRCLE] = {0};
+    struct prefetch prefetch = {.pool = f.pool};
+    struct prefetch_burst coming[CIRCLE] = {0};
     for (unsigned at = 0; at < BURSTS; at++) {
         if (at == 0)
             for (unsigned i = 0; i < 2; i++)
-                for (int k = 0; k < FORESEEN; k++)
+                for (int k = 0; k < PREFETCH_EVENTS; k++)
                     f.server[i][k] = 0; /* nothing that could be foreseen is among the first */
         draw_burst(&f, f.server[(at + 2) % CIRCLE]);
-        foresight_go(&foresight, f.system, f.server[(at + 2) % CIRCLE], BAL_STAMP);
-        coming[(at + 2) % CIRCLE] = foresight.burst[at % 2];
+        prefetch_next_burst(&prefetch, f.system, f.server[(at + 2) % CIRCLE], BAL_STAMP);
+        coming[(at + 2) % CIRCLE] = prefetch.burst[at % 2];
         live_through(&f, f.server[at % CIRCLE], &coming[at % CIRCLE]);
     }
-    assert_true(f.jobs > BURSTS * FORESEEN * 4 / 10);
+    assert_true(f.jobs > BURSTS * PREFETCH_EVENTS * 4 / 10);
     if (f.right * 100.0 < f.jobs * 95.0)
         fail_msg("of %u jobs %u went where it was foreseen", f.jobs, f.right);
     fixture_fini(&f);
@@ -102,14 +103,14 @@ static void an_empty_pool_does_no_harm(void **state) {
     (void)state;
     struct fixture f;
     fixture_init(&f, N - 3);
-    struct foresight foresight = {.pool = f.pool};
-    uint32_t server[FORESEEN];
-    for (int i = 0; i < FORESEEN; i++)
+    struct prefetch prefetch = {.pool = f.pool};
+    uint32_t server[PREFETCH_EVENTS];
+    for (int i = 0; i < PREFETCH_EVENTS; i++)
         server[i] = BAL_NONE;
     for (int i = 0; i < 8; i++) {
-        foresight_go(&foresight, f.system, server, BAL_STAMP);
-        for (int k = 0; k < FORESEEN; k++)
-            assert_true(foresight.burst[i % 2].place[k] < N);
+        prefetch_next_burst(&prefetch, f.system, server, BAL_STAMP);
+        for (int k = 0; k < PREFETCH_EVENTS; k++)
+            assert_true(prefetch.burst[i % 2].place[k] < N);
     }
     fixture_fini(&f);
 }

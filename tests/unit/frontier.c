@@ -9,12 +9,13 @@
 #include "../sanitized.h"
 #include "ballast/frontier.h"
 #include "ballast/random.h"
-#include "study/sequential.h"
+#include "study/sequential_test.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { RUNS = 32, STEPS = 64 };
+static const double critical_growth = 1.82842712474619;
 
 /* Quarters of a walk with normal steps that begins at `start`, reflected at 0 if told. */
 static void walk(struct bal_rng *rng, double start, double drift, bool reflected, double quarters[4]) {
@@ -41,9 +42,9 @@ static void count_verdicts(enum test test, double drift, double error, int looks
         double quarters[RUNS][4];
         for (int r = 0; r < RUNS; r++)
             walk(&rng, test == DRIFT ? 1e6 : 0, drift, test == GROWTH, quarters[r]);
-        const struct look look = test == DRIFT
-                                     ? bal_look_at_drift((const double(*)[4])quarters, RUNS, STEPS, error)
-                                     : bal_look_at_growth((const double(*)[4])quarters, RUNS, error);
+        const struct look look =
+            test == DRIFT ? bal_test_drift((const double(*)[4])quarters, RUNS, STEPS, error)
+                          : bal_test_growth((const double(*)[4])quarters, RUNS, critical_growth, error);
         count[look.verdict]++;
     }
 }
@@ -89,15 +90,18 @@ static void test_growth_by_hand(void **state) {
     (void)state;
     const double none[2][4] = {{0}}, straight[2][4] = {{1, 3, 5, 7}, {1.1, 3.2, 5.2, 7.3}},
                  level[3][4] = {{5, 5.1, 5, 5}, {5, 4.9, 5, 5}, {5.05, 5, 5, 5}};
-    assert_int_equal(bal_look_at_growth(none, 2, 0.01).verdict, BAL_STABLE);
-    const struct look up = bal_look_at_growth(straight, 2, 0.1);
+    assert_int_equal(bal_test_growth(none, 2, critical_growth, 0.01).verdict, BAL_STABLE);
+    const struct look up = bal_test_growth(straight, 2, critical_growth, 0.1);
     assert_int_equal(up.verdict, BAL_UNSTABLE);
     assert_true(fabs(up.seen.mean - (12 + 12.5) / (4 + 4.3)) < 1e-12);
-    assert_int_equal(bal_look_at_growth(level, 3, 0.01).verdict, BAL_STABLE);
+    assert_int_equal(bal_test_growth(level, 3, critical_growth, 0.01).verdict, BAL_STABLE);
     static const double rising[3][4] = {{10, 11, 13, 14.3}, {10, 11, 13, 14.31}, {10, 11, 13, 14.29}};
-    assert_int_equal(bal_look_at_growth(rising, 3, 0.01).verdict, BAL_UNDECIDED); /* 1.3, and not settled */
+    assert_int_equal(bal_test_growth(rising, 3, critical_growth, 0.01).verdict, BAL_UNDECIDED); /* 1.3, and
+                                                                                                      not
+                                                                                                      settled
+                                                                                                    */
     /* The drift of the first is (7 - 3)/2 per unit of time when the run is 4 long. */
-    assert_true(fabs(bal_look_at_drift(straight, 2, 4, 0.1).seen.mean - (4 + 4.1) / 4) < 1e-12);
+    assert_true(fabs(bal_test_drift(straight, 2, 4, 0.1).seen.mean - (4 + 4.1) / 4) < 1e-12);
 }
 
 /* ---- the search ---- */
@@ -106,7 +110,7 @@ static struct bal_frontier_question question(const char *policy, const char *ser
     struct bal_frontier_question q = {.error = 0.01, .seed = 3};
     assert_int_equal(bal_scheme_parse(policy, &q.policy, NULL), BAL_OK);
     assert_int_equal(bal_servers_parse(servers, &q.model.servers, NULL), BAL_OK);
-    bal_law_parse("exp", &q.model.size, NULL);
+    bal_dist_parse("exp", &q.model.size, NULL);
     bal_batch_parse("poisson", &q.model.batch, NULL);
     q.model.load = 0.5;
     return q;

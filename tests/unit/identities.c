@@ -27,7 +27,7 @@ static struct bal_trial simulate(const struct bal_model *model, const char *name
 static struct bal_model model_of(const char *servers, const char *size, double load) {
     struct bal_model model = {.load = load};
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse(size, &model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse(size, &model.size, NULL), BAL_OK);
     return model;
 }
 
@@ -96,7 +96,7 @@ static void jobs_that_nobody_takes_are_refused(void **state) {
     (void)state;
     struct bal_model model = model_of("5", "exp", 0.5);
     model.start.off = 1;
-    assert_int_equal(bal_law_parse("det(1e9)", &model.setup, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(1e9)", &model.setup, NULL), BAL_OK);
     const struct bal_trial trial = simulate(&model, "tabs", 1000, BAL_ENGINE_EVENT);
     assert_true(trial.metric[BAL_REFUSED] == 1 && trial.metric[BAL_LOST] == 0 && trial.jobs == 0);
     assert_true(trial.metric[BAL_SERVERS_BUSY] == 0 && trial.metric[BAL_SERVERS_STANDBY] == 0);
@@ -125,7 +125,7 @@ static void ties_are_broken_uniformly(void **state) {
     const double load = 0.003;
     const struct bal_model model = model_of("1x1,1x2,1x4", "det", load);
     for (int i = 0; i < 2; i++) {
-        const char *policy = i ? "own" : "jsq";
+        const char *policy = i ? "least-conn" : "jsq";
         const struct bal_trial trial = simulate(&model, policy, 60000 / (7 * load), BAL_ENGINE_EVENT);
         const double wanted = (1 + 0.5 + 0.25) / 3, deviation = 0.31 / sqrt(30000);
         const double mean = trial.metric[BAL_RESPONSE_MEAN];

@@ -57,8 +57,8 @@ static void expect_state(const struct scene *s, enum bal_keeper_state state) {
 /* What it would say now, whether or not it has said it. */
 static struct bal_message_power power(struct scene *s) {
     struct bal_message m;
-    s->k.say_at = 0;
-    assert_true(bal_keeper_says(&s->k, s->now, &m));
+    s->k.report_at = 0;
+    assert_true(bal_keeper_next_message(&s->k, s->now, &m));
     assert_int_equal(m.type, BAL_MSG_POWER);
     m.sender = m.boot = m.sequence = 1;
     m.fleet = 0;
@@ -73,7 +73,7 @@ static void tell(struct scene *s, enum bal_app_event event, uint64_t number) {
 
 static void wait_for(struct scene *s, uint64_t time) {
     s->now += time;
-    bal_keeper_pass(&s->k, s->now);
+    bal_keeper_run_timers(&s->k, s->now);
 }
 
 static struct scene begin(void) {
@@ -93,7 +93,7 @@ static struct scene begin_off(void) {
 /* Awake and started by the order whose number is returned. */
 static uint64_t begin_on(struct scene *s) {
     *s = begin_off();
-    bal_keeper_wake(&s->k, s->now);
+    bal_keeper_request_start(&s->k, s->now);
     const uint64_t instance = expect_order(s, BAL_ORDER_START);
     tell(s, BAL_APP_RUNNING, instance);
     tell(s, BAL_APP_READY, expect_order(s, BAL_ORDER_READY));
@@ -105,13 +105,13 @@ static void goes_round(void **state) {
     (void)state;
     struct scene s = begin();
     struct bal_message m;
-    assert_false(bal_keeper_says(&s.k, s.now, &m)); /* it does not know yet */
+    assert_false(bal_keeper_next_message(&s.k, s.now, &m)); /* it does not know yet */
     tell(&s, BAL_APP_GONE, expect_order(&s, BAL_ORDER_LOOK));
     assert_int_equal(power(&s).power, BAL_POWER_OFF);
     wait_for(&s, 3600000 * MS);
     expect_no_order(&s);
 
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     expect_state(&s, BAL_KEEPER_STARTING);
     assert_int_equal(power(&s).power, BAL_POWER_SETUP);
     const uint64_t start = expect_order(&s, BAL_ORDER_START);
@@ -128,7 +128,7 @@ static void goes_round(void **state) {
     wait_for(&s, 3600000 * MS);
     expect_state(&s, BAL_KEEPER_ON);
 
-    bal_keeper_rest(&s.k, s.now, 10000 * MS);
+    bal_keeper_request_stop(&s.k, s.now, 10000 * MS);
     expect_state(&s, BAL_KEEPER_STANDBY);
     assert_int_equal(power(&s).power, BAL_POWER_ON);
     wait_for(&s, 9999 * MS);
@@ -153,7 +153,7 @@ static void goes_round(void **state) {
 static void start_that_fails_backs_off(void **state) {
     (void)state;
     struct scene s = begin_off();
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     uint64_t back_off = 1000 * MS;
     for (uint32_t failures = 1; failures <= 8; failures++) {
         const uint64_t start = expect_order(&s, BAL_ORDER_START);
@@ -166,7 +166,7 @@ static void start_that_fails_backs_off(void **state) {
         assert_int_equal(power(&s).power, BAL_POWER_OFF);
         assert_int_equal(power(&s).failures, failures);
         assert_int_equal(power(&s).retry_ms, back_off / MS);
-        bal_keeper_wake(&s.k, s.now); /* asking again does not help */
+        bal_keeper_request_start(&s.k, s.now); /* asking again does not help */
         expect_no_order(&s);
         wait_for(&s, back_off - 1);
         expect_no_order(&s);
@@ -184,7 +184,7 @@ static void start_that_fails_backs_off(void **state) {
 static void start_that_hangs_is_killed(void **state) {
     (void)state;
     struct scene s = begin_off();
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     const uint64_t start = expect_order(&s, BAL_ORDER_START);
     wait_for(&s, 5000 * MS - 1);
     expect_no_order(&s);
@@ -201,14 +201,14 @@ static void start_that_hangs_is_killed(void **state) {
 static void ready_that_never_comes_is_a_failed_start(void **state) {
     (void)state;
     struct scene s = begin_off();
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     tell(&s, BAL_APP_RUNNING, expect_order(&s, BAL_ORDER_START));
     const uint64_t set_up = s.now;
     unsigned checks = 0;
     for (;;) {
         struct bal_message m;
         struct bal_order order;
-        bal_keeper_says(&s.k, s.now, &m);
+        bal_keeper_next_message(&s.k, s.now, &m);
         if (s.k.state != BAL_KEEPER_SETUP)
             break;
         if (bal_keeper_order(&s.k, &order)) {
@@ -216,7 +216,7 @@ static void ready_that_never_comes_is_a_failed_start(void **state) {
             if (checks++ % 2) /* every second one hangs */
                 tell(&s, BAL_APP_FAILED, order.number);
         }
-        s.now = bal_keeper_pass(&s.k, s.now);
+        s.now = bal_keeper_run_timers(&s.k, s.now);
     }
     assert_int_equal(s.now - set_up, 20000 * MS);
     assert_in_range(checks, 2 * 20000 / 1100 - 1, 2 * 20000 / 1100 + 1);
@@ -227,7 +227,7 @@ static void ready_that_never_comes_is_a_failed_start(void **state) {
 static void exit_in_set_up_is_a_failed_start(void **state) {
     (void)state;
     struct scene s = begin_off();
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     const uint64_t instance = expect_order(&s, BAL_ORDER_START);
     tell(&s, BAL_APP_RUNNING, instance);
     const uint64_t check = expect_order(&s, BAL_ORDER_READY);
@@ -241,15 +241,15 @@ static void wake_in_standby_and_draining_keeps_it_on(void **state) {
     (void)state;
     struct scene s;
     begin_on(&s);
-    bal_keeper_rest(&s.k, s.now, 1000 * MS);
+    bal_keeper_request_stop(&s.k, s.now, 1000 * MS);
     wait_for(&s, 500 * MS);
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     wait_for(&s, 3600000 * MS);
     expect_state(&s, BAL_KEEPER_ON);
-    bal_keeper_rest(&s.k, s.now, 0);
+    bal_keeper_request_stop(&s.k, s.now, 0);
     wait_for(&s, 0);
     expect_state(&s, BAL_KEEPER_DRAINING);
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     expect_state(&s, BAL_KEEPER_ON);
     wait_for(&s, 3600000 * MS);
     expect_state(&s, BAL_KEEPER_ON);
@@ -263,7 +263,7 @@ static void rest_said_again_is_not_longer(void **state) {
     begin_on(&s);
     for (int i = 0; i < 10; i++) {
         expect_state(&s, i == 0 ? BAL_KEEPER_ON : BAL_KEEPER_STANDBY);
-        bal_keeper_rest(&s.k, s.now, 10000 * MS);
+        bal_keeper_request_stop(&s.k, s.now, 10000 * MS);
         wait_for(&s, 1000 * MS);
     }
     expect_state(&s, BAL_KEEPER_DRAINING);
@@ -273,11 +273,11 @@ static void wake_while_stopping_starts_again(void **state) {
     (void)state;
     struct scene s;
     begin_on(&s);
-    bal_keeper_rest(&s.k, s.now, 0);
+    bal_keeper_request_stop(&s.k, s.now, 0);
     wait_for(&s, 0);
     wait_for(&s, 50 * MS);
     const uint64_t stop = expect_order(&s, BAL_ORDER_STOP);
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     expect_no_order(&s); /* not two at once */
     assert_int_equal(power(&s).power, BAL_POWER_SETUP);
     wait_for(&s, 100 * MS);
@@ -292,7 +292,7 @@ static void stop_that_hangs_or_fails_is_killed(void **state) {
     for (int fails = 0; fails < 2; fails++) {
         struct scene s;
         begin_on(&s);
-        bal_keeper_rest(&s.k, s.now, 0);
+        bal_keeper_request_stop(&s.k, s.now, 0);
         wait_for(&s, 0);
         wait_for(&s, 50 * MS);
         const uint64_t stop = expect_order(&s, BAL_ORDER_STOP);
@@ -352,7 +352,7 @@ static void crash_in_standby_stays_off(void **state) {
     (void)state;
     struct scene s;
     const uint64_t instance = begin_on(&s);
-    bal_keeper_rest(&s.k, s.now, 60000 * MS);
+    bal_keeper_request_stop(&s.k, s.now, 60000 * MS);
     wait_for(&s, 40000 * MS);
     tell(&s, BAL_APP_EXITED, instance);
     tell(&s, BAL_APP_GONE, expect_order(&s, BAL_ORDER_KILL));
@@ -364,10 +364,10 @@ static void crash_in_standby_stays_off(void **state) {
 static void rest_takes_back_an_owed_wake(void **state) {
     (void)state;
     struct scene s = begin_off();
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     tell(&s, BAL_APP_FAILED, expect_order(&s, BAL_ORDER_START));
     tell(&s, BAL_APP_GONE, expect_order(&s, BAL_ORDER_KILL));
-    bal_keeper_rest(&s.k, s.now, 0);
+    bal_keeper_request_stop(&s.k, s.now, 0);
     wait_for(&s, 3600000 * MS);
     expect_state(&s, BAL_KEEPER_OFF);
     expect_no_order(&s);
@@ -376,9 +376,9 @@ static void rest_takes_back_an_owed_wake(void **state) {
 static void rest_in_set_up_is_remembered(void **state) {
     (void)state;
     struct scene s = begin_off();
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     tell(&s, BAL_APP_RUNNING, expect_order(&s, BAL_ORDER_START));
-    bal_keeper_rest(&s.k, s.now, 2000 * MS);
+    bal_keeper_request_stop(&s.k, s.now, 2000 * MS);
     wait_for(&s, 500 * MS);
     tell(&s, BAL_APP_READY, expect_order(&s, BAL_ORDER_READY));
     expect_state(&s, BAL_KEEPER_STANDBY);
@@ -389,7 +389,7 @@ static void rest_in_set_up_is_remembered(void **state) {
 static void restart_finds_the_app_again(void **state) {
     (void)state;
     struct scene s = begin();
-    bal_keeper_wake(&s.k, s.now); /* not before it is known what is there */
+    bal_keeper_request_start(&s.k, s.now); /* not before it is known what is there */
     const uint64_t look = expect_order(&s, BAL_ORDER_LOOK);
     expect_no_order(&s);
     tell(&s, BAL_APP_RUNNING, look);
@@ -404,7 +404,7 @@ static void restart_finds_an_app_that_nobody_wants(void **state) {
     (void)state;
     struct scene s = begin();
     const uint64_t look = expect_order(&s, BAL_ORDER_LOOK);
-    bal_keeper_rest(&s.k, s.now, 0);
+    bal_keeper_request_stop(&s.k, s.now, 0);
     tell(&s, BAL_APP_RUNNING, look);
     tell(&s, BAL_APP_READY, expect_order(&s, BAL_ORDER_READY));
     wait_for(&s, 0);
@@ -416,7 +416,7 @@ static void restart_finds_an_app_that_nobody_wants(void **state) {
 static void look_that_hangs_is_asked_again(void **state) {
     (void)state;
     struct scene s = begin();
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     const uint64_t first = expect_order(&s, BAL_ORDER_LOOK);
     wait_for(&s, 1000 * MS);
     const uint64_t second = expect_order(&s, BAL_ORDER_LOOK);
@@ -437,7 +437,7 @@ static void answers_count_once(void **state) {
     expect_state(&s, BAL_KEEPER_LOOKING);
     const uint64_t look = expect_order(&s, BAL_ORDER_LOOK);
     tell(&s, BAL_APP_GONE, look);
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     tell(&s, BAL_APP_RUNNING, expect_order(&s, BAL_ORDER_START));
     const uint64_t check = expect_order(&s, BAL_ORDER_READY);
     tell(&s, BAL_APP_FAILED, check);
@@ -450,45 +450,45 @@ static void power_is_told_when_it_changes_and_with_each_beat(void **state) {
     (void)state;
     struct scene s = begin_off();
     struct bal_message m;
-    assert_true(bal_keeper_says(&s.k, s.now, &m));
+    assert_true(bal_keeper_next_message(&s.k, s.now, &m));
     assert_int_equal(m.power.valid_ms, 3000);
-    assert_false(bal_keeper_says(&s.k, s.now, &m));
-    assert_int_equal(bal_keeper_pass(&s.k, s.now), s.now + 1000 * MS);
+    assert_false(bal_keeper_next_message(&s.k, s.now, &m));
+    assert_int_equal(bal_keeper_run_timers(&s.k, s.now), s.now + 1000 * MS);
     s.now += 999 * MS;
-    assert_false(bal_keeper_says(&s.k, s.now, &m));
+    assert_false(bal_keeper_next_message(&s.k, s.now, &m));
     s.now += 1 * MS;
-    assert_true(bal_keeper_says(&s.k, s.now, &m));
-    bal_keeper_wake(&s.k, s.now);
-    assert_true(bal_keeper_says(&s.k, s.now, &m));
+    assert_true(bal_keeper_next_message(&s.k, s.now, &m));
+    bal_keeper_request_start(&s.k, s.now);
+    assert_true(bal_keeper_next_message(&s.k, s.now, &m));
     assert_int_equal(m.power.power, BAL_POWER_SETUP);
-    assert_false(bal_keeper_says(&s.k, s.now, &m));
+    assert_false(bal_keeper_next_message(&s.k, s.now, &m));
 }
 
 static void hears_the_station(void **state) {
     (void)state;
     struct scene s = begin_off();
     struct bal_message m = {.type = BAL_MSG_PROBE};
-    bal_keeper_hear(&s.k, s.now, &m);
+    bal_keeper_receive(&s.k, s.now, &m);
     expect_state(&s, BAL_KEEPER_OFF);
-    m.type = BAL_MSG_WAKE;
-    bal_keeper_hear(&s.k, s.now, &m);
+    m.type = BAL_MSG_START;
+    bal_keeper_receive(&s.k, s.now, &m);
     expect_state(&s, BAL_KEEPER_STARTING);
-    m.type = BAL_MSG_REST;
-    m.rest.after_ms = 5;
-    bal_keeper_hear(&s.k, s.now, &m);
+    m.type = BAL_MSG_STOP;
+    m.stop.after_ms = 5;
+    bal_keeper_receive(&s.k, s.now, &m);
     assert_false(s.k.wanted);
-    assert_int_equal(s.k.rest_at, s.now + 5 * MS);
+    assert_int_equal(s.k.stop_at, s.now + 5 * MS);
 }
 
 static void steps_back_are_no_time(void **state) {
     (void)state;
     struct scene s = begin_off();
     s.now -= 50 * MS;
-    bal_keeper_wake(&s.k, s.now);
+    bal_keeper_request_start(&s.k, s.now);
     expect_order(&s, BAL_ORDER_START);
     assert_int_equal(s.k.until, (77 + 5000) * MS);
     s.now = 0;
-    assert_true(bal_keeper_pass(&s.k, s.now) <= (77 + 5000) * MS);
+    assert_true(bal_keeper_run_timers(&s.k, s.now) <= (77 + 5000) * MS);
     expect_state(&s, BAL_KEEPER_STARTING);
 }
 
@@ -678,10 +678,10 @@ static void run_until(struct machine *m, struct bal_keeper *k, uint64_t end) {
         while (bal_keeper_order(k, &order))
             carry_out(m, &order);
         struct bal_message said;
-        if (bal_keeper_says(k, m->now, &said))
+        if (bal_keeper_next_message(k, m->now, &said))
             check_says(k, &said);
         check_owed(k);
-        const uint64_t timer = bal_keeper_pass(k, m->now), event = next_event(m);
+        const uint64_t timer = bal_keeper_run_timers(k, m->now), event = next_event(m);
         if (k->ordered)
             continue;
         uint64_t next = timer < event ? timer : event;
@@ -689,7 +689,7 @@ static void run_until(struct machine *m, struct bal_keeper *k, uint64_t end) {
             break;
         m->now = next > m->now ? next : m->now;
         happen(m, k);
-        bal_keeper_pass(k, m->now);
+        bal_keeper_run_timers(k, m->now);
     }
     m->now = end;
 }
@@ -715,11 +715,11 @@ static void storm(struct machine *m, struct bal_keeper *k) {
         case 0:
         case 1:
         case 2:
-            bal_keeper_wake(k, m->now);
+            bal_keeper_request_start(k, m->now);
             break;
         case 3:
         case 4:
-            bal_keeper_rest(k, m->now, happens(m, 0.5) ? 0 : some_time(m, 3000 * MS));
+            bal_keeper_request_stop(k, m->now, happens(m, 0.5) ? 0 : some_time(m, 3000 * MS));
             break;
         case 5:
             if (happens(m, 0.3))
@@ -727,7 +727,7 @@ static void storm(struct machine *m, struct bal_keeper *k) {
             break;
         case 6: /* nonsense */
             bal_keeper_event(k, m->now, (enum bal_app_event)bal_rng_below(&m->rng, 5), 1000000);
-            bal_keeper_pass(k, m->now / 2);
+            bal_keeper_run_timers(k, m->now / 2);
             break;
         default:
             break;
@@ -754,7 +754,7 @@ static void storms_end_well(void **state) {
 
         m.calm = true;
         m.exit_at = NEVER;
-        bal_keeper_wake(&k, m.now);
+        bal_keeper_request_start(&k, m.now);
         run_until(&m, &k, m.now + calm_bound());
         assert_string_equal(bal_keeper_state_name(k.state), "on");
         assert_int_equal(m.instances, 1);
@@ -763,7 +763,7 @@ static void storms_end_well(void **state) {
         run_until(&m, &k, m.now + 3600000 * MS);
         assert_int_equal(m.starts, before); /* and on it stays */
 
-        bal_keeper_rest(&k, m.now, 0);
+        bal_keeper_request_stop(&k, m.now, 0);
         run_until(&m, &k, m.now + config.drain_ns + config.stop_ns + config.kill_ns);
         assert_string_equal(bal_keeper_state_name(k.state), "off");
         assert_int_equal(m.instances + m.hook_count, 0); /* and nothing is orphaned */

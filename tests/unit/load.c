@@ -19,9 +19,9 @@
 
 #include <cmocka.h>
 
-#include "load/answer.h"
+#include "load/http_response.h"
+#include "load/request_tally.h"
 #include "load/schedule.h"
-#include "load/tally.h"
 #include "load/target.h"
 #include "report/load_report.h"
 
@@ -31,7 +31,7 @@
 
 struct sample {
     const char *text;
-    enum answer_state state; /* at its end */
+    enum http_response_state state; /* at its end */
     int status;
     bool keep;
     size_t extra; /* bytes that belong to nothing */
@@ -39,60 +39,61 @@ struct sample {
 };
 
 static const struct sample samples[] = {
-    {OK_HEAD "Content-Length: 5\r\n\r\nhello", ANSWER_DONE, 200, true, 0, UINT64_MAX},
-    {OK_HEAD "content-length:0\r\n\r\n", ANSWER_DONE, 200, true, 0, UINT64_MAX},
-    {OK_HEAD "Content-Length: 5\r\nConnection: close\r\n\r\nhello", ANSWER_DONE, 200, false, 0, UINT64_MAX},
-    {OK_HEAD "Connection: keep-alive, Close\r\nContent-Length: 1\r\n\r\nx", ANSWER_DONE, 200, false, 0,
+    {OK_HEAD "Content-Length: 5\r\n\r\nhello", RESPONSE_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "content-length:0\r\n\r\n", RESPONSE_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: 5\r\nConnection: close\r\n\r\nhello", RESPONSE_DONE, 200, false, 0, UINT64_MAX},
+    {OK_HEAD "Connection: keep-alive, Close\r\nContent-Length: 1\r\n\r\nx", RESPONSE_DONE, 200, false, 0,
      UINT64_MAX},
-    {OK_HEAD "Content-Length: 5\r\n\r\nhelloHTTP", ANSWER_DONE, 200, true, 4, UINT64_MAX},
-    {OK_HEAD "Content-Length: 6\r\n\r\nhello", ANSWER_BODY, 200, true, 0, UINT64_MAX},
-    {OK_HEAD "X-Request-Id: 77-12\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 200, true, 0, 12},
-    {OK_HEAD "X-Request-Id: 77\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 200, true, 0, UINT64_MAX},
-    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n", ANSWER_DONE,
+    {OK_HEAD "Content-Length: 5\r\n\r\nhelloHTTP", RESPONSE_DONE, 200, true, 4, UINT64_MAX},
+    {OK_HEAD "Content-Length: 6\r\n\r\nhello", RESPONSE_BODY, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "X-Request-Id: 77-12\r\nContent-Length: 0\r\n\r\n", RESPONSE_DONE, 200, true, 0, 12},
+    {OK_HEAD "X-Request-Id: 77\r\nContent-Length: 0\r\n\r\n", RESPONSE_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n",
+     RESPONSE_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1a\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", RESPONSE_DONE,
      200, true, 0, UINT64_MAX},
-    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1a\r\nabcdefghijklmnopqrstuvwxyz\r\n0\r\n\r\n", ANSWER_DONE,
-     200, true, 0, UINT64_MAX},
-    {OK_HEAD "Transfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\nTrailer: y\r\n\r\n", ANSWER_DONE, 200,
+    {OK_HEAD "Transfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\nTrailer: y\r\n\r\n", RESPONSE_DONE, 200,
      true, 0, UINT64_MAX},
-    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nxy", ANSWER_BAD, 200, true, 0, UINT64_MAX},
-    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\nx\r\n", ANSWER_BAD, 200, true, 2, UINT64_MAX},
-    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n\r\n", ANSWER_BAD, 200, true, 0, UINT64_MAX},
-    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1234567890123456\r\n", ANSWER_BAD, 200, true, 2, UINT64_MAX},
-    {"HTTP/1.1 204 No Content\r\n\r\n", ANSWER_DONE, 204, true, 0, UINT64_MAX},
-    {"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", ANSWER_DONE, 304, true, 0, UINT64_MAX},
-    {"HTTP/1.1 101 Switching Protocols\r\n\r\n", ANSWER_DONE, 101, false, 0, UINT64_MAX},
-    {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 503, true, 0,
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nxy", RESPONSE_BAD, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\nx\r\n", RESPONSE_BAD, 200, true, 2, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n\r\n", RESPONSE_BAD, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1234567890123456\r\n", RESPONSE_BAD, 200, true, 2,
      UINT64_MAX},
-    {"HTTP/1.0 200 OK\r\n\r\nhello", ANSWER_BODY, 200, false, 0, UINT64_MAX},
-    {"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", ANSWER_DONE, 200, false, 0, UINT64_MAX},
-    {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", ANSWER_DONE, 200, true, 0,
+    {"HTTP/1.1 204 No Content\r\n\r\n", RESPONSE_DONE, 204, true, 0, UINT64_MAX},
+    {"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", RESPONSE_DONE, 304, true, 0, UINT64_MAX},
+    {"HTTP/1.1 101 Switching Protocols\r\n\r\n", RESPONSE_DONE, 101, false, 0, UINT64_MAX},
+    {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", RESPONSE_DONE, 503, true,
+     0, UINT64_MAX},
+    {"HTTP/1.0 200 OK\r\n\r\nhello", RESPONSE_BODY, 200, false, 0, UINT64_MAX},
+    {"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", RESPONSE_DONE, 200, false, 0, UINT64_MAX},
+    {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", RESPONSE_DONE, 200, true, 0,
      UINT64_MAX},
-    {"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", ANSWER_DONE, 200, true, 0, UINT64_MAX},
-    {OK_HEAD "Content-Length: 5x\r\nContent-Length: 4\r\n\r\n", ANSWER_BAD, 200, false, 0, UINT64_MAX},
-    {OK_HEAD "Content-Length: -5\r\n\r\n", ANSWER_BAD, 200, false, 0, UINT64_MAX},
-    {OK_HEAD "Content-Length: 99999999999999999999\r\n\r\n", ANSWER_BAD, 200, false, 0, UINT64_MAX},
-    {"HTTP/2 200 OK\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
-    {"HTTP/1.1 099 Odd\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
-    {"HTTP/1.1 600 Odd\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
-    {"HTTP/1.1 abc\r\n\r\n", ANSWER_BAD, 0, false, 0, UINT64_MAX},
-    {"", ANSWER_HEAD_STATE, 0, false, 0, UINT64_MAX},
+    {"HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n", RESPONSE_DONE, 200, true, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: 5x\r\nContent-Length: 4\r\n\r\n", RESPONSE_BAD, 200, false, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: -5\r\n\r\n", RESPONSE_BAD, 200, false, 0, UINT64_MAX},
+    {OK_HEAD "Content-Length: 99999999999999999999\r\n\r\n", RESPONSE_BAD, 200, false, 0, UINT64_MAX},
+    {"HTTP/2 200 OK\r\n\r\n", RESPONSE_BAD, 0, false, 0, UINT64_MAX},
+    {"HTTP/1.1 099 Odd\r\n\r\n", RESPONSE_BAD, 0, false, 0, UINT64_MAX},
+    {"HTTP/1.1 600 Odd\r\n\r\n", RESPONSE_BAD, 0, false, 0, UINT64_MAX},
+    {"HTTP/1.1 abc\r\n\r\n", RESPONSE_BAD, 0, false, 0, UINT64_MAX},
+    {"", RESPONSE_HEAD_STATE, 0, false, 0, UINT64_MAX},
 };
 
 /* Takes the text in pieces of that length; returns what was left over. */
-static size_t take(struct answer *answer, const char *text, size_t piece) {
+static size_t take(struct http_response *answer, const char *text, size_t piece) {
     const size_t length = strlen(text);
     size_t done = 0;
-    bal_load_answer_begin(answer);
-    while (done < length && answer->state != ANSWER_DONE && answer->state != ANSWER_BAD) {
+    bal_http_response_init(answer);
+    while (done < length && answer->state != RESPONSE_DONE && answer->state != RESPONSE_BAD) {
         const size_t part = piece < length - done ? piece : length - done;
-        done += bal_load_answer_take(answer, text + done, part);
+        done += bal_http_response_parse(answer, text + done, part);
     }
     return length - done;
 }
 
 static void answers_are_read_in_any_pieces(void **state) {
     (void)state;
-    struct answer *answer = malloc(sizeof *answer);
+    struct http_response *answer = malloc(sizeof *answer);
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
         for (size_t piece = 1; piece < 100; piece++) {
             const struct sample *sample = &samples[i];
@@ -101,7 +102,7 @@ static void answers_are_read_in_any_pieces(void **state) {
                 fail_msg("in pieces of %zu: state %d, %zu left: %s", piece, answer->state, extra,
                          sample->text);
             assert_int_equal(answer->id, sample->id);
-            if (sample->state == ANSWER_BAD)
+            if (sample->state == RESPONSE_BAD)
                 continue;
             assert_int_equal(answer->status, sample->status);
             assert_int_equal(answer->keep, sample->keep);
@@ -111,25 +112,25 @@ static void answers_are_read_in_any_pieces(void **state) {
 
 static void the_end_of_a_connection_ends_only_what_has_no_length(void **state) {
     (void)state;
-    struct answer *answer = malloc(sizeof *answer);
+    struct http_response *answer = malloc(sizeof *answer);
     take(answer, "HTTP/1.1 200 OK\r\n\r\nhello", 100);
-    assert_true(bal_load_answer_end(answer));
+    assert_true(bal_http_response_finish(answer));
     take(answer, OK_HEAD "Content-Length: 6\r\n\r\nhello", 100);
-    assert_false(bal_load_answer_end(answer));
+    assert_false(bal_http_response_finish(answer));
     take(answer, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", 100);
-    assert_false(bal_load_answer_end(answer));
+    assert_false(bal_http_response_finish(answer));
     take(answer, "HTTP/1.1 200 OK\r\n", 100);
-    assert_false(bal_load_answer_end(answer));
+    assert_false(bal_http_response_finish(answer));
     free(answer);
 }
 
 static void heads_without_end_are_refused(void **state) {
     (void)state;
-    struct answer *answer = malloc(sizeof *answer);
-    bal_load_answer_begin(answer);
-    for (int i = 0; i < ANSWER_HEAD && answer->state == ANSWER_HEAD_STATE; i++)
-        bal_load_answer_take(answer, "x", 1);
-    assert_int_equal(answer->state, ANSWER_BAD);
+    struct http_response *answer = malloc(sizeof *answer);
+    bal_http_response_init(answer);
+    for (int i = 0; i < RESPONSE_HEAD && answer->state == RESPONSE_HEAD_STATE; i++)
+        bal_http_response_parse(answer, "x", 1);
+    assert_int_equal(answer->state, RESPONSE_BAD);
     free(answer);
 }
 
@@ -245,11 +246,11 @@ static void classes_have_their_shares(void **state) {
 
 static void service_times_are_those_of_the_law(void **state) {
     (void)state;
-    struct bal_law law;
+    struct bal_dist dist;
     struct bal_error err;
-    assert_int_equal(bal_law_parse("det(0.025)", &law, &err), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(0.025)", &dist, &err), BAL_OK);
     struct bal_load load = a_load();
-    load.service = &law;
+    load.service = &dist;
     struct schedule schedule;
     struct load_request request;
     assert_int_equal(bal_load_schedule_init(&schedule, &load, &err), BAL_OK);
@@ -351,7 +352,7 @@ static void the_interval_is_that_of_blocks(void **state) {
     bal_load_tally_close(&counted->tally);
     assert_true(fabs(counted->result.mean.mean - 2) < 1e-9);
     /* Standard deviation of the 20 blocks sqrt(20/19), Student's t with 19 degrees of freedom 2.093. */
-    assert_true(fabs(counted->result.mean.half - 2.093 * sqrt(20.0 / 19 / 20)) < 1e-3);
+    assert_true(fabs(counted->result.mean.half_width - 2.093 * sqrt(20.0 / 19 / 20)) < 1e-3);
     end_counting(counted);
 }
 

@@ -298,7 +298,7 @@ static void tells_times_of_nginx_apart(void **state) {
          "nginx: combined $column1 $request_time $upstream_response_time $column4"},
         {COMBINED " 0.250\n", "nginx: combined $request_time"},
         {COMBINED " 0.250\n" COMBINED " -\n", "nginx: combined $upstream_response_time"},
-        /* addresses are those of the servers where tries show it, and else of nobody knows whom */
+        /* addresses are those of the servers where tries or a label show it */
         {COMBINED " 0.250 0.200 10.0.0.1:80\n" COMBINED " 0.250 0.100, 0.100 10.0.0.1:80, [::1]:80\n",
          "nginx: combined $request_time $upstream_response_time $upstream_addr"},
         {COMBINED " 0.250 0.200 unix:/run/a\n" COMBINED " 0.250 - -\n",
@@ -307,6 +307,8 @@ static void tells_times_of_nginx_apart(void **state) {
          "nginx: combined $request_time $upstream_response_time $column3"},
         {COMBINED " 0.250 0.200 10.0.0.1:80\n" COMBINED " 0.250 0.100, 0.100 10.0.0.1:80\n",
          "nginx: combined $request_time $upstream_response_time $column3"},
+        {COMBINED " rt=0.250 urt=0.200 ua=10.0.0.1:80\n",
+         "nginx: combined rt=$request_time urt=$upstream_response_time ua=$upstream_addr"},
         {COMBINED " 0.250, 0.010\n", "nginx: combined $upstream_response_time"},
         {COMBINED " 1794737472.345 0.250 \"x y\" [z]\n",
          "nginx: combined $msec $request_time \"$column3\" [$column4]"},
@@ -336,31 +338,79 @@ static void tells_times_of_nginx_apart(void **state) {
     assert_in_range(r->job[0].time, TEN, TEN + S - 1);
 }
 
-/* Addresses that recur may be those of servers even where no try tells it: that is offered, not believed.
- * Clients have a port of their own each time. */
-static void offers_addresses_that_may_be_servers(void **state) {
+/* Addresses with a port that come again and again are those of servers, as the log shows them where every
+ * request was proxied. Clients have a port of their own, again only as long as they keep their connection;
+ * one address alone may be the proxy's; a name with a port may be the host that was asked for. */
+static void addresses_that_recur_are_servers(void **state) {
     (void)state;
     static const struct {
         const char *before, *after;
         int different;
-        const char *perhaps;
-    } cases[] = {{"10.0.0.", ":80", 2, "column3"}, {"10.0.0.1:4", "", 100, ""}, {"10.0.0.", "", 2, ""}};
+        const char *server, *perhaps;
+    } cases[] = {{" 0.250 0.200 10.0.0.", ":80", 2, "$upstream_addr", ""},
+                 {" 0.250 0.200 [fe80::", "]:80", 3, "$upstream_addr", ""},
+                 {" 0.250 0.200 unix:/run/app.", "", 3, "$upstream_addr", ""},
+                 {" 1794737472.345 0.250 0.200 10.0.0.1:808", "", 2, "$upstream_addr", ""},
+                 {" 0.250 10.0.0.", ":80", 2, "$upstream_addr", ""},
+                 {" 0.250 0.200 10.0.0.", ":80", 1, "", "column3"},
+                 {" 0.250 0.200 shop", ":80", 2, "", "column3"},
+                 {" 0.250 0.200 10.0.0.7:4567", "", 2, "", "column3"},
+                 {" 0.250 0.200 10.0.0.1:4", "", 100, "", ""},
+                 {" 0.250 0.200 10.0.0.", "", 2, "", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[3000] = "";
         for (int line = 0; line < 8; line++)
-            snprintf(text + strlen(text), sizeof text - strlen(text), COMBINED " 0.250 0.200 %s%d%s\n",
-                     cases[i].before, line % cases[i].different, cases[i].after);
+            snprintf(text + strlen(text), sizeof text - strlen(text), COMBINED "%s%d%s\n", cases[i].before,
+                     line % cases[i].different, cases[i].after);
         struct bal_log_servers *servers;
         assert_int_equal(bal_log_servers_new(&servers, NULL), BAL_OK);
         const struct result *r = read_text(text, &(struct bal_log_options){.servers = servers});
-        assert_int_equal(r->code, BAL_OK);
-        assert_string_equal(r->summary.file[0].server, "");
+        if (r->code)
+            fail_msg("%s: %s", cases[i].before, r->err.text);
+        assert_string_equal(r->summary.file[0].server, cases[i].server);
         assert_string_equal(r->summary.file[0].perhaps, cases[i].perhaps);
-        r = read_text(text, &(struct bal_log_options){.servers = servers, .server = "column3"});
-        assert_string_equal(r->summary.file[0].server, "$column3");
-        assert_string_equal(r->summary.file[0].perhaps, "");
         bal_log_servers_free(servers);
     }
+}
+
+/* What may be one is taken when it is named. */
+static void takes_the_column_of_servers_that_is_named(void **state) {
+    (void)state;
+    struct bal_log_servers *servers;
+    assert_int_equal(bal_log_servers_new(&servers, NULL), BAL_OK);
+    const struct result *r = read_text(COMBINED " 0.250 0.200 shop:80\n",
+                                       &(struct bal_log_options){.servers = servers, .server = "column3"});
+    assert_string_equal(r->summary.file[0].server, "$column3");
+    assert_string_equal(r->summary.file[0].perhaps, "");
+    bal_log_servers_free(servers);
+}
+
+/* A column `service` may be the name of one; and traces have a word of their own for their start. */
+static void names_of_services_are_no_times(void **state) {
+    (void)state;
+    const struct result *r = read_text("trace_id,service,start_time_unix_nano,duration_ns\n"
+                                       "a1,checkout,1794737472345000000,250000000\n"
+                                       "a2,search,1794737473345000000,350000000\n",
+                                       &(struct bal_log_options){0});
+    if (r->code)
+        fail_msg("%s", r->err.text);
+    assert_int_equal(r->jobs, 2);
+    assert_string_equal(r->summary.file[0].service, "duration_ns (ns)");
+    assert_int_equal(r->job[0].size, 250 * MS);
+    assert_true(r->job[0].time == INT64_C(1794737472345000000));
+}
+
+/* A format is shown to its end. */
+static void shows_long_formats_whole(void **state) {
+    (void)state;
+    static const char format[] = "$msec $request_time \"$request\" $status $body_bytes_sent $connection "
+                                 "$connection_requests $server_name "
+                                 "$upstream_response_time ua=$upstream_addr";
+    const struct bal_log_options options = {.format = format};
+    const struct result *r =
+        read_text("1794737472.345 0.250 \"GET / HTTP/1.1\" 200 7 1 1 a 0.200 ua=10.0.0.1:80\n", &options);
+    assert_int_equal(r->code, BAL_OK);
+    assert_string_equal(r->summary.file[0].format + strlen("nginx: "), format);
 }
 
 /* One line in many that is broken, or is somebody else's, does not change how the others are read. */
@@ -375,9 +425,9 @@ static void reads_past_odd_lines(void **state) {
          "nginx:$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent "
          "\"$http_referer\" "
          "\"$http_user_agent\" $request_time $upstream_response_time",
-         BAL_LOG_REASON_COUNT},
+         BAL_LOG_OK},
         {"{\"ts\":1.5,\"request_time\":0.25}\n", "{\"ts\":1.5,\"request_time\":0.123456}\n", NULL,
-         BAL_LOG_REASON_COUNT},
+         BAL_LOG_OK},
         {"{\"start\":1.5,\"duration_s\":\"0.25\"}\n", "{\"start\":1.5,\"duration_s\":\"0,25\"}\n", NULL,
          BAL_LOG_NO_SERVICE},
     };
@@ -389,7 +439,7 @@ static void reads_past_odd_lines(void **state) {
         const struct result *r = read_text(text, &(struct bal_log_options){.format = cases[i].format});
         if (r->code)
             fail_msg("%s: %s", cases[i].odd, r->err.text);
-        const bool skipped = cases[i].reason != BAL_LOG_REASON_COUNT;
+        const bool skipped = cases[i].reason != BAL_LOG_OK;
         assert_int_equal(r->jobs, 40 - skipped);
         if (skipped)
             assert_int_equal(r->summary.skipped[cases[i].reason], 1);
@@ -1256,7 +1306,10 @@ int main(void) {
         cmocka_unit_test(reads_patterns),
         cmocka_unit_test(tells_units_by_the_order_of_lines),
         cmocka_unit_test(tells_times_of_nginx_apart),
-        cmocka_unit_test(offers_addresses_that_may_be_servers),
+        cmocka_unit_test(addresses_that_recur_are_servers),
+        cmocka_unit_test(takes_the_column_of_servers_that_is_named),
+        cmocka_unit_test(names_of_services_are_no_times),
+        cmocka_unit_test(shows_long_formats_whole),
         cmocka_unit_test(reads_past_odd_lines),
         cmocka_unit_test(values_may_look_like_their_ends),
         cmocka_unit_test(reads_decimal_commas),

@@ -17,7 +17,7 @@ struct world {
     char directory[40], path[60], other[60];
     struct bal_log_options options;
     struct bal_log_summary summary;
-    struct bal_log_follow *follow;
+    struct bal_log_tail *follow;
     size_t taken;
     int64_t time[TAKEN];
 };
@@ -44,12 +44,12 @@ static void begin(struct world *w, uint64_t most) {
     snprintf(w->other, sizeof w->other, "%s/log.1", w->directory);
     w->options = (struct bal_log_options){.take = take, .take_context = w};
     put(w->path, "w", "time,duration_s\n100.5,1\n101.5,1\n");
-    assert_int_equal(bal_log_follow_new(w->path, most, &w->options, &w->summary, &w->follow, NULL), BAL_OK);
-    assert_int_equal(bal_log_follow_poll(w->follow, NULL), BAL_OK);
+    assert_int_equal(bal_log_tail_new(w->path, most, &w->options, &w->summary, &w->follow, NULL), BAL_OK);
+    assert_int_equal(bal_log_tail_poll(w->follow, NULL), BAL_OK);
 }
 
 static void end(struct world *w) {
-    bal_log_follow_free(w->follow);
+    bal_log_tail_free(w->follow);
     bal_log_summary_fini(&w->summary);
     unlink(w->path);
     unlink(w->other);
@@ -57,7 +57,7 @@ static void end(struct world *w) {
 }
 
 static void poll_for(struct world *w, size_t wanted) {
-    assert_int_equal(bal_log_follow_poll(w->follow, NULL), BAL_OK);
+    assert_int_equal(bal_log_tail_poll(w->follow, NULL), BAL_OK);
     assert_int_equal(w->taken, wanted);
 }
 
@@ -74,7 +74,7 @@ static void lines_in_pieces(void **state) {
     poll_for(&w, 4);
     put(w.path, "a", ",1");
     poll_for(&w, 4);
-    assert_int_equal(bal_log_follow_end(w.follow, NULL), BAL_OK); /* a last line may have no end */
+    assert_int_equal(bal_log_tail_end(w.follow, NULL), BAL_OK); /* a last line may have no end */
     assert_int_equal(w.taken, 5);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(w.time[i], 100 + (int64_t)i);
@@ -101,7 +101,7 @@ static void replaced_in_the_middle_of_a_line(void **state) {
     assert_int_equal(w.summary.skipped[BAL_LOG_MALFORMED] + w.summary.skipped[BAL_LOG_TRUNCATED] +
                          w.summary.skipped[BAL_LOG_NO_SERVICE],
                      1);
-    assert_int_equal(bal_log_follow_renewed(w.follow), 1);
+    assert_int_equal(bal_log_tail_restarts(w.follow), 1);
     put(w.path, "a", "108.5,1\n");
     poll_for(&w, 8);
     end(&w);
@@ -117,7 +117,7 @@ static void cut_and_written_anew(void **state) {
     poll_for(&w, 3); /* taken for the header, which stands at the beginning of such files */
     put(w.path, "a", "104.5,1\n");
     poll_for(&w, 4);
-    assert_int_equal(bal_log_follow_renewed(w.follow), 1);
+    assert_int_equal(bal_log_tail_restarts(w.follow), 1);
     end(&w);
 }
 
@@ -163,10 +163,10 @@ static void the_end_of_a_long_log(void **state) {
         snprintf(line, sizeof line, "%d.5,1\n", i);
         put(w.path, "a", line);
     }
-    assert_int_equal(bal_log_follow_new(w.path, 26, &w.options, &w.summary, &w.follow, NULL), BAL_OK);
+    assert_int_equal(bal_log_tail_new(w.path, 26, &w.options, &w.summary, &w.follow, NULL), BAL_OK);
     poll_for(&w, 2); /* 26 bytes are 2 lines and a part of the one before */
     assert_int_equal(w.time[0], 2998);
-    assert_true(bal_log_follow_skipped(w.follow));
+    assert_true(bal_log_tail_skipped(w.follow));
     end(&w);
 }
 
@@ -177,17 +177,17 @@ static void nothing_yet(void **state) {
     assert_non_null(mkdtemp(w.directory));
     snprintf(w.path, sizeof w.path, "%s/log", w.directory);
     w.options = (struct bal_log_options){.take = take, .take_context = &w};
-    assert_int_equal(bal_log_follow_new(w.path, 1, &w.options, &w.summary, &w.follow, &err), BAL_E_IO);
+    assert_int_equal(bal_log_tail_new(w.path, 1, &w.options, &w.summary, &w.follow, &err), BAL_E_IO);
     bal_log_summary_fini(&w.summary);
     put(w.path, "w", "");
-    assert_int_equal(bal_log_follow_new(w.path, 1 << 20, &w.options, &w.summary, &w.follow, &err), BAL_OK);
+    assert_int_equal(bal_log_tail_new(w.path, 1 << 20, &w.options, &w.summary, &w.follow, &err), BAL_OK);
     poll_for(&w, 0);
     put(w.path, "a", "what is\n"); /* which no format explains: more may */
     poll_for(&w, 0);
-    assert_non_null(bal_log_follow_trouble(w.follow));
+    assert_non_null(bal_log_tail_problem(w.follow));
     for (int i = 0; i < 1000; i++)
         put(w.path, "a", "this?\n");
-    assert_int_equal(bal_log_follow_poll(w.follow, &err), BAL_E_FORMAT);
+    assert_int_equal(bal_log_tail_poll(w.follow, &err), BAL_E_FORMAT);
     end(&w);
 }
 

@@ -138,14 +138,20 @@ static void reads_decimal_commas(void **state) {
     }
 }
 
-/* What the last digit of a 0 stands for. */
-static void tells_the_step_of_zeros(void **state) {
+/* What the last digit stands for, of a 0 too. */
+static void tells_the_step(void **state) {
     (void)state;
     const struct {
         const char *text;
         int unit;
-        int64_t wanted;
+        int64_t wanted, value;
     } cases[] = {
+        {"0.025", BAL_LOG_S, MS, 25 * MS},
+        {"0.050000", BAL_LOG_S, 1000, 50 * MS},
+        {"1234567890.5", BAL_LOG_MS, MS / 10, INT64_C(1234567890500000)},
+        {"5e-05", BAL_LOG_S, 10000, 50000},
+        {"1m30s", BAL_LOG_S, 1000 * MS, 90000 * MS},
+        {"0.010, 0.5", BAL_LOG_S, MS, 510 * MS},
         {"0.000", BAL_LOG_S, MS},
         {"0", BAL_LOG_S, 1000 * MS},
         {"0", BAL_LOG_MS, MS},
@@ -163,7 +169,7 @@ static void tells_the_step_of_zeros(void **state) {
         int64_t value = -1, step = -1;
         assert_true(bal_log_duration_read(
             span(cases[i].text), (struct bal_log_scale){.unit = cases[i].unit, .list = true}, &value, &step));
-        assert_int_equal(value, 0);
+        assert_int_equal(value, cases[i].value);
         if (step != cases[i].wanted)
             fail_msg("'%s': %lld, not %lld", cases[i].text, (long long)step, (long long)cases[i].wanted);
     }
@@ -273,7 +279,7 @@ static void knows_the_calendar(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_durations),      cmocka_unit_test(reads_plain_numbers_as_any_other),
-        cmocka_unit_test(reads_decimal_commas), cmocka_unit_test(tells_the_step_of_zeros),
+        cmocka_unit_test(reads_decimal_commas), cmocka_unit_test(tells_the_step),
         cmocka_unit_test(reads_times),          cmocka_unit_test(knows_the_calendar),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

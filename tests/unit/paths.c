@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/fluid_distance.h"
 #include "ballast/lab.h"
-#include "ballast/paths.h"
+#include "ballast/predict.h"
 #include "texts.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -21,7 +21,7 @@ enum { SERVERS = 60, LEVELS = 40, TIMES = 301 };
 static struct bal_model model_of(double load, const char *service) {
     struct bal_model model = {.load = load};
     assert_int_equal(bal_servers_parse("60", &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse(service, &model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse(service, &model.size, NULL), BAL_OK);
     return model;
 }
 
@@ -143,7 +143,7 @@ static void twins_agree(void **state) {
         run.initial = initial;
         trial_of(&model, "jiq", &run);
         run.path = &one.path;
-        run.plain = true;
+        run.reference = true;
         trial_of(&model, "jiq", &run);
         assert_memory_equal(one.fraction, two.fraction, sizeof one.fraction);
     }
@@ -260,7 +260,7 @@ static void distance_as_a_metric(void **state) {
     assert_true(distance > 0.01 && distance < 0.3); /* 60 servers */
 
     /* The same in another unit of time: sizes of mean 3 on servers of speed 2. */
-    assert_int_equal(bal_law_parse("exp(3)", &c.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp(3)", &c.model.size, NULL), BAL_OK);
     assert_int_equal(bal_servers_parse("60x2", &c.model.servers, NULL), BAL_OK);
     c.run.time = 15;
     assert_int_equal(bal_case_trial(&c, &c.run, &trial, &err), BAL_OK);

@@ -63,11 +63,30 @@ static void identity_says_everything(void **state) {
     char expected[300];
     snprintf(expected, sizeof expected,
              "servers=3x1,2x4\nload=0.7\nservice=det(2)\npolicy=pod:d=3\nengine=event\ntime=12.5\nwarmup=0."
-             "25\nseed=%llu\nresults=3",
+             "25\nseed=%llu\nresults=4",
              (unsigned long long)cell(e, 0, 0).run.seed);
     assert_string_equal(identity, expected);
     free(identity);
     bal_experiment_free(e);
+}
+
+/* A window at the end of a run whose time is given is a span of a path; where the time is left open runs are
+ * made long enough, and a warm-up is none. */
+static void a_window_is_a_path(void **state) {
+    (void)state;
+    static const struct {
+        const char *run;
+        bool path;
+    } rows[] = {{"{time: 20, window: 1}", true},   {"{time: 20, window: 20}", true},
+                {"{jobs: 1000, window: 1}", true}, {"{time: 20}", false},
+                {"{time: 20, warmup: 0}", false},  {"{window: 1}", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[200];
+        snprintf(text, sizeof text, FLEET "workload: {load: 0.9}\npolicies: [jsq]\nrun: %s\n", rows[i].run);
+        struct bal_experiment *e = read_text(text);
+        assert_true(cell(e, 0, 0).path == rows[i].path);
+        bal_experiment_free(e);
+    }
 }
 
 /* Adding points, axes of one value or policies leaves the other cells what they were; changing anything else
@@ -325,7 +344,7 @@ static void precision_is_reached_in_the_same_steps(void **state) {
     for (size_t point = 0; point < 2; point++)
         for (size_t policy = 0; policy < 2; policy++) {
             const struct bal_case c = cell(e, point, policy);
-            const struct bal_lab_options options = {.threads = 1, .most = 60};
+            const struct bal_lab_options options = {.threads = 1, .max_replications = 60};
             struct bal_result direct;
             struct bal_error err = {0};
             assert_int_equal(bal_lab_run(&c, 1, &options, &direct, &err), BAL_OK);
@@ -365,7 +384,7 @@ static void longest_trials_come_first(void **state) {
     assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_WAIT); /* twelve are under way */
     const struct bal_error why = {.code = BAL_E_STOPPED};
     for (unsigned i = 0; i < count; i++)
-        bal_sweep_take(sweep, &task, NULL, &why);
+        bal_sweep_add_trial(sweep, &task, NULL, &why);
     assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_END);
     assert_int_equal(bal_sweep_finish(sweep, &err), BAL_E_STOPPED);
     bal_sweep_free(sweep);
@@ -383,7 +402,7 @@ static void failures_end_the_sweep(void **state) {
     struct bal_task task;
     assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_TASK);
     const struct bal_error why = {.code = BAL_E_MEMORY, .text = "no room"};
-    bal_sweep_take(sweep, &task, NULL, &why);
+    bal_sweep_add_trial(sweep, &task, NULL, &why);
     assert_int_equal(bal_sweep_next(sweep, &task), BAL_NEXT_END);
     assert_int_equal(bal_sweep_finish(sweep, &err), BAL_E_MEMORY);
     assert_string_equal(err.text, "no room");
@@ -404,13 +423,13 @@ static void ratios_are_paired(void **state) {
     assert_int_equal(bal_store_ratio(store, e, 0, 1, mean, 0, mean, &ratio, &err), BAL_OK);
     const struct bal_estimate x = b.metric[BAL_RESPONSE_MEAN], y = a.metric[BAL_RESPONSE_MEAN];
     assert_true(fabs(ratio.mean - x.mean / y.mean) < 1e-12);
-    const double unpaired = hypot(x.half / y.mean, x.mean * y.half / y.mean / y.mean);
-    assert_true(ratio.half < unpaired / 2);
+    const double unpaired = hypot(x.half_width / y.mean, x.mean * y.half_width / y.mean / y.mean);
+    assert_true(ratio.half_width < unpaired / 2);
     assert_int_equal(bal_store_ratio(store, e, 0, 0, mean, 0, mean, &ratio, &err), BAL_OK);
-    assert_true(ratio.mean == 1 && ratio.half == 0);
+    assert_true(ratio.mean == 1 && ratio.half_width == 0);
     struct bal_estimate quantity;
     assert_int_equal(bal_store_quantity(store, e, 0, 0, mean, &quantity, &err), BAL_OK);
-    assert_true(quantity.mean == y.mean && quantity.half == y.half);
+    assert_true(quantity.mean == y.mean && quantity.half_width == y.half_width);
     bal_experiment_free(e);
 }
 
@@ -436,6 +455,7 @@ static void histograms_are_kept(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity_says_everything),
+        cmocka_unit_test(a_window_is_a_path),
         cmocka_unit_test(other_cells_stay),
         cmocka_unit_test(seeds_fit_json),
         cmocka_unit_test(same_numbers_as_ever),

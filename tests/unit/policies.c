@@ -30,9 +30,9 @@ static void assert_param(const struct bal_policy *policy, unsigned k) {
     assert_line(policy, "parameter's name", param->name);
     assert_line(policy, "parameter's help", param->help);
     assert_int_equal(strspn(param->name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(param->name));
-    const bool default_fits =
-        isnan(param->fallback) || (param->low <= param->fallback && param->fallback <= param->high &&
-                                   (!param->whole || param->fallback == floor(param->fallback)));
+    const bool default_fits = isnan(param->default_value) ||
+                              (param->low <= param->default_value && param->default_value <= param->high &&
+                               (!param->whole || param->default_value == floor(param->default_value)));
     if (!(param->low < param->high) || !default_fits ||
         (param->whole && (param->low != floor(param->low) || param->high != floor(param->high))))
         fail_msg("policy %s: the range or the default of %s makes no sense", policy->name, param->name);
@@ -83,7 +83,7 @@ static void each_has_the_functions_it_needs(void **state) {
     for (size_t i = 0; i < bal_policy_count; i++) {
         const struct bal_policy *policy = bal_policy_table[i];
         const bool complete = policy->route && !policy->size == !policy->init &&
-                              !policy->size == !policy->sound && (!policy->wants || policy->report) &&
+                              !policy->size == !policy->is_consistent && (!policy->wants || policy->report) &&
                               (!policy->load_share || policy->wants & BAL_WANTS_LOAD) &&
                               !(policy->wants & BAL_WANTS_STILL_IDLE) == !policy->report_rate &&
                               !(policy->wants & BAL_WANTS_POWER) == !policy->power &&
@@ -257,7 +257,7 @@ static void symmetric_ones_treat_servers_alike(void **state) {
 static void pools_tell_where_jobs_go(void **state) {
     (void)state;
     enum { N = 20, STEPS = 2000 };
-    static const char *const policies[] = {"jiq", "jiq:else=own", "pi", "tabs"};
+    static const char *const policies[] = {"jiq", "jiq:else=least-conn", "pi", "tabs"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct bal_policy_spec spec;
         struct host host;

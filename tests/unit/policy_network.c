@@ -24,13 +24,13 @@ static void start(struct host *host, const char *policy) {
 
 /* A heartbeat: the server is on and has so many jobs. */
 static void tell_on(struct host *host, uint32_t server, uint32_t length) {
-    const struct bal_present present = {.load = {.length = length}};
-    bal_policy_tell(&host->spec, host->state, &host->fleet, server, &present);
+    const struct bal_server_state present = {.load = {.length = length}};
+    bal_policy_sync_server(&host->spec, host->state, &host->fleet, server, &present);
 }
 
-static void tell_standing(struct host *host, uint32_t server, enum bal_standing standing) {
-    const struct bal_present present = {.standing = standing};
-    bal_policy_tell(&host->spec, host->state, &host->fleet, server, &present);
+static void tell_standing(struct host *host, uint32_t server, enum bal_server_status standing) {
+    const struct bal_server_state present = {.status = standing};
+    bal_policy_sync_server(&host->spec, host->state, &host->fleet, server, &present);
 }
 
 static struct bal_set *set_new(void) {
@@ -76,8 +76,8 @@ static void a_promised_server_is_not_idle(void **state) {
     host_report_all(&host);
     assert_int_equal(bal_policy_tokens(&host.spec, host.state), N);
     for (uint32_t server = 0; server < N; server++) {
-        const struct bal_present present = {.promised = true};
-        bal_policy_tell(&host.spec, host.state, &host.fleet, server, &present);
+        const struct bal_server_state present = {.offered_elsewhere = true};
+        bal_policy_sync_server(&host.spec, host.state, &host.fleet, server, &present);
     }
     assert_int_equal(bal_policy_tokens(&host.spec, host.state), 0);
     host_fini(&host);
@@ -100,7 +100,7 @@ static void what_was_said_is_taken_back(void **state) {
         host_report_all(&host);
         for (uint32_t server = 0; server < N; server++)
             if (server != 5)
-                tell_standing(&host, server, server % 2 ? BAL_STANDING_GONE : BAL_STANDING_OFF);
+                tell_standing(&host, server, server % 2 ? BAL_SERVER_GONE : BAL_SERVER_OFF);
         tell_on(&host, 5, 1);
         assert_int_equal(bal_policy_tokens(&host.spec, host.state), 0);
         if (host.spec.policy->wants & (BAL_WANTS_POWER | BAL_WANTS_LOAD))
@@ -142,14 +142,14 @@ static void an_idle_report_after_off_leaves_a_server_in_one_set(void **state) {
     start(&host, "tabs");
     host_report(&host, BAL_REPORT_OFF, 2);
     host_report(&host, BAL_REPORT_IDLE, 2); /* it was sent before, and overtaken */
-    assert_true(bal_policy_sound(&host.spec, &host.setting, host.state));
+    assert_true(bal_policy_is_consistent(&host.spec, &host.setting, host.state));
     assert_int_equal(host_route(&host, 1, false).server, 2); /* it is believed */
     for (int job = 0; job < 100; job++)                      /* but not woken, too */
         assert_true(host_route(&host, 1, false).wake == BAL_NONE);
     host_report(&host, BAL_REPORT_OFF, 2); /* the truth again */
     const struct bal_decision decision = host_route(&host, 1, false);
     assert_true(decision.server != 2 && decision.wake == 2);
-    assert_true(bal_policy_sound(&host.spec, &host.setting, host.state));
+    assert_true(bal_policy_is_consistent(&host.spec, &host.setting, host.state));
     host_fini(&host);
 }
 
@@ -175,7 +175,7 @@ static void lost_wakes_do_not_put_tabs_to_sleep_for_ever(void **state) {
     host_report(&host, BAL_REPORT_ON, 0);
     assert_int_equal(host_route(&host, 1, false).server, 0);
     assert_true(host_route(&host, 1, false).wake == BAL_NONE);
-    tell_standing(&host, 6, BAL_STANDING_OFF);
+    tell_standing(&host, 6, BAL_SERVER_OFF);
     assert_true(host_route(&host, 1, false).wake == 6);
     host_fini(&host);
 }
@@ -261,7 +261,7 @@ static void closed_servers_are_left_alone(void **state) {
         struct bal_set *open = set_new();
         for (uint32_t server = 0; server < N; server++)
             bal_set_insert(open, server);
-        host.fleet.open = open;
+        host.fleet.eligible = open;
         for (uint32_t closed = 0; closed < N; closed++) {
             host_report_all(&host);
             bal_set_remove(open, (closed * 3) % N);
@@ -293,7 +293,7 @@ static void a_token_outlives_a_closed_door(void **state) {
         struct bal_set *open = set_new();
         for (uint32_t server = 4; server < N; server++)
             bal_set_insert(open, server);
-        host.fleet.open = open;
+        host.fleet.eligible = open;
         assert_true(host_route(&host, 1, false).server >= 4);
         bal_set_insert(open, 3);
         assert_int_equal(host_route(&host, 1, false).server, 3);
@@ -305,14 +305,15 @@ static void a_token_outlives_a_closed_door(void **state) {
 /* Among the open ones with a token each is as likely as any other. False alarm: 2e-6 for each. */
 static void open_tokens_are_drawn_uniformly(void **state) {
     (void)state;
-    static const char *const policies[] = {"jiq", "pi", "tabs", "random", "pod:d=2,replace=0", "own", "lsq"};
+    static const char *const policies[] = {"jiq",        "pi", "tabs", "random", "pod:d=2,replace=0",
+                                           "least-conn", "lsq"};
     for (size_t i = 0; i < 7; i++) {
         struct host host;
         start(&host, policies[i]);
         struct bal_set *open = set_new();
         for (uint32_t server = 0; server < N; server += 2)
             bal_set_insert(open, server);
-        host.fleet.open = open;
+        host.fleet.eligible = open;
         uint64_t count[N] = {0};
         for (int draw = 0; draw < 20000; draw++) {
             bal_policy_init(&host.spec, &host.setting, host.state);
@@ -332,14 +333,14 @@ static void open_tokens_are_drawn_uniformly(void **state) {
 static void own_counts_decide_without_a_token(void **state) {
     (void)state;
     struct host host;
-    start(&host, "jiq:else=own");
+    start(&host, "jiq:else=least-conn");
     uint32_t own[N] = {3, 2, 5, 1, 4, 1, 2, 9};
     host.fleet.own = own;
     uint64_t count[N] = {0};
     for (int draw = 0; draw < 10000; draw++)
         count[host_route(&host, 1, false).server]++;
     const double p[N] = {0, 0, 0, 0.5, 0, 0.5, 0, 0};
-    assert_fits("jiq:else=own", p, count, N);
+    assert_fits("jiq:else=least-conn", p, count, N);
     const double weight[N] = {1, 1, 10, 1, 1, 1, 1, 1};
     host.fleet.weight = weight; /* 5 over 10 is the least */
     assert_int_equal(host_route(&host, 1, false).server, 2);
@@ -349,7 +350,7 @@ static void own_counts_decide_without_a_token(void **state) {
     host_fini(&host);
 
     /* The better of two different ones: k of the other 7 are worse than a server with k below it. */
-    start(&host, "jiq:else=own2");
+    start(&host, "jiq:else=least-conn2");
     uint32_t ranks[N] = {0, 1, 2, 3, 4, 5, 6, 7};
     host.fleet.own = ranks;
     uint64_t count2[N] = {0};
@@ -358,7 +359,7 @@ static void own_counts_decide_without_a_token(void **state) {
         count2[host_route(&host, 1, false).server]++;
     for (int server = 0; server < N; server++)
         p2[server] = (N - 1 - server) / (N * (N - 1) / 2.0);
-    assert_fits("jiq:else=own2", p2, count2, N);
+    assert_fits("jiq:else=least-conn2", p2, count2, N);
     host_fini(&host);
 }
 
@@ -366,12 +367,12 @@ static void own_counts_decide_without_a_token(void **state) {
 static void tabs_compares_busy_servers_alone(void **state) {
     (void)state;
     struct host host;
-    start(&host, "tabs:else=own");
+    start(&host, "tabs:else=least-conn");
     uint32_t own[N] = {0};
     host.fleet.own = own;
     for (uint32_t server = 0; server < N; server++)
         if (server < 4)
-            tell_standing(&host, server, BAL_STANDING_OFF);
+            tell_standing(&host, server, BAL_SERVER_OFF);
         else
             tell_on(&host, server, 1);
     for (int job = 0; job < 100; job++) {
@@ -384,7 +385,7 @@ static void tabs_compares_busy_servers_alone(void **state) {
             own[to]--;
             bal_policy_response(&host.spec, host.state, &host.fleet, to, 1, false);
         }
-        assert_true(bal_policy_sound(&host.spec, &host.setting, host.state));
+        assert_true(bal_policy_is_consistent(&host.spec, &host.setting, host.state));
     }
     host_fini(&host);
 }
@@ -470,7 +471,7 @@ static void without_an_answer_any_open_server_will_do(void **state) {
         struct bal_set *open = set_new();
         for (uint32_t server = 0; server < 4; server++)
             bal_set_insert(open, server);
-        host.fleet.open = open;
+        host.fleet.eligible = open;
         const uint32_t closed[] = {5, 6};
         uint64_t count[4] = {0};
         for (int draw = 0; draw < 8000; draw++) {
@@ -494,7 +495,7 @@ static void without_an_answer_any_open_server_will_do(void **state) {
  * both. */
 static void a_host_that_lacks_something_says_what(void **state) {
     (void)state;
-    const struct bal_setting setting = {N, 0.9};
+    const struct bal_policy_context setting = {N, 0.9};
     for (size_t i = 0; i < bal_policy_count; i++) {
         struct bal_policy_spec spec;
         host_parse(bal_policy_table[i]->name, &spec);
@@ -525,12 +526,15 @@ static void needs_are_told(void **state) {
         {"least-work", BAL_CAN_PROBE | BAL_CAN_WORK},
         {"pod-ssp", BAL_CAN_PROBE | BAL_CAN_RANKS | BAL_CAN_MOVE},
         {"jiq", BAL_CAN_IDLE},
-        {"jiq:else=own", BAL_CAN_IDLE | BAL_CAN_OWN},
+        {"jiq:else=least-conn", BAL_CAN_IDLE | BAL_CAN_OWN},
         {"jiq:else=hold", BAL_CAN_IDLE | BAL_CAN_HOLD},
-        {"rcpb:else=own2", BAL_CAN_STILL_IDLE | BAL_CAN_OWN},
+        {"rcpb:else=least-conn2", BAL_CAN_STILL_IDLE | BAL_CAN_OWN},
         {"tabs", BAL_CAN_IDLE | BAL_CAN_POWER | BAL_CAN_REFUSE},
-        {"tabs:else=own", BAL_CAN_IDLE | BAL_CAN_POWER | BAL_CAN_REFUSE | BAL_CAN_OWN | BAL_CAN_RESPONSES},
-        {"own", BAL_CAN_OWN},
+        {"tabs:abort=yes", BAL_CAN_IDLE | BAL_CAN_POWER | BAL_CAN_REFUSE | BAL_CAN_ABORT},
+        {"tabs:off=discard", BAL_CAN_IDLE | BAL_CAN_POWER | BAL_CAN_REFUSE | BAL_CAN_DISCARD},
+        {"tabs:else=least-conn",
+         BAL_CAN_IDLE | BAL_CAN_POWER | BAL_CAN_REFUSE | BAL_CAN_OWN | BAL_CAN_RESPONSES},
+        {"least-conn", BAL_CAN_OWN},
         {"lsq", BAL_CAN_LOAD},
         {"lsq:d=1", BAL_CAN_LOAD | BAL_CAN_ASK},
         {"ewma", BAL_CAN_OWN | BAL_CAN_TIME | BAL_CAN_RESPONSES},

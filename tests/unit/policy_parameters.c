@@ -29,7 +29,7 @@ static struct bal_model model_for(const struct bal_policy *policy, enum circumst
     const bool routed = bal_scheme_of(policy) == BAL_SCHEME_POLICY;
     const char *few = routed ? "4x1,4x1.5" : "8", *many = routed ? "15x1,15x1.5" : "30";
     assert_int_equal(bal_servers_parse(around == STEADY ? few : many, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
     model.tasks = ranks || pooled || around != STEADY ? 1 : 3;
     model.classes = ranks;
     model.high = ranks ? 0.4 : 0;
@@ -38,7 +38,7 @@ static struct bal_model model_for(const struct bal_policy *policy, enum circumst
     if (around == FAR) {
         model.network.dispatchers.count = 3;
         model.network.loss = 0.2;
-        assert_int_equal(bal_law_parse("exp(0.2)", &model.network.delay, NULL), BAL_OK);
+        assert_int_equal(bal_dist_parse("exp(0.2)", &model.network.delay, NULL), BAL_OK);
     }
     return model;
 }
@@ -46,8 +46,8 @@ static struct bal_model model_for(const struct bal_policy *policy, enum circumst
 /* Two values of a parameter, neither of them left open, nor the least number of something, with which there
  * may be nothing left to choose. */
 static double value_of(const struct bal_param *param, unsigned which) {
-    const double first =
-        isnan(param->fallback) ? param->whole ? param->low + 1 : fmax(param->low, 0.5) : param->fallback;
+    const double first = isnan(param->default_value) ? param->whole ? param->low + 1 : fmax(param->low, 0.5)
+                                                     : param->default_value;
     const double other = param->whole ? first + 1 : 5 * first;
     const double less = param->whole ? first - 1 : first / 2;
     return which == 0 ? first : other <= param->high ? other : fmax(param->low, less);
@@ -100,7 +100,7 @@ static struct bal_policy_spec spec_of(const struct bal_policy *policy, unsigned 
 static unsigned may_be_left_open(const struct bal_policy *policy) {
     unsigned open = 0;
     for (unsigned i = 0; i < policy->param_count; i++)
-        open |= isnan(policy->params[i].fallback) ? 1u << i : 0;
+        open |= isnan(policy->params[i].default_value) ? 1u << i : 0;
     return open;
 }
 

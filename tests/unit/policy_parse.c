@@ -223,7 +223,8 @@ static void every_word_is_kept(void **state) {
     struct bal_policy_spec spec;
     struct bal_error err;
     assert_int_equal(bal_policy_parse("jiq:else=nobody", &spec, &err), BAL_E_RANGE);
-    assert_string_equal(err.text, "policy 'jiq': else=nobody is not one of uniform, own, own2 or hold");
+    assert_string_equal(err.text,
+                        "policy 'jiq': else=nobody is not one of uniform, least-conn, least-conn2 or hold");
 }
 
 /* Always terminated, never beyond the end, and tells what would have been needed. */
@@ -255,16 +256,20 @@ static void finds_by_name(void **state) {
 static void knows_other_names(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"least_conn", "own"},
-        {"leastconn", "own"},
-        {"least-connections", "own"},
-        {"random two", "own:d=2"},
-        {"LEAST_REQUEST", "own:d=2"},
-        {"LEAST_REQUEST:d=5", "own:d=5"},
+        {"least_conn", "least-conn"},
+        {"leastconn", "least-conn"},
+        {"least-connections", "least-conn"},
+        {"random two", "least-conn:d=2"},
+        {"LEAST_REQUEST", "least-conn:d=2"},
+        {"LEAST_REQUEST:d=5", "least-conn:d=5"},
         {"Power of Two Choices", "pod:d=2"},
         {"ROUND_ROBIN", "round-robin"},
         {"RANDOM", "random"},
-        {"Join-Idle-Queue:else=own", "jiq:else=own"},
+        {"Join-Idle-Queue:else=least-conn", "jiq:else=least-conn"},
+        {"own", "least-conn"}, /* as earlier versions called it */
+        {"own:d=3", "least-conn:d=3"},
+        {"jiq:else=own", "jiq:else=least-conn"},
+        {"jiq:else=own2", "jiq:else=least-conn2"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bal_policy_spec spec;
@@ -276,15 +281,15 @@ static void knows_other_names(void **state) {
         assert_string_equal(text, cases[i][1]);
     }
     const char *policy;
-    for (size_t i = 0; bal_policy_known_as(i, &policy); i++) {
+    for (size_t i = 0; bal_policy_alias_at(i, &policy); i++) {
         struct bal_policy_spec spec;
-        assert_int_equal(bal_policy_parse(bal_policy_known_as(i, NULL), &spec, NULL), BAL_OK);
+        assert_int_equal(bal_policy_parse(bal_policy_alias_at(i, NULL), &spec, NULL), BAL_OK);
         assert_int_equal(bal_policy_parse(policy, &spec, NULL), BAL_OK);
     }
     struct bal_policy_spec spec;
     struct bal_error err = {0};
     assert_int_equal(bal_policy_parse("leastcon", &spec, &err), BAL_E_UNKNOWN);
-    assert_non_null(strstr(err.text, "did you mean 'least conn'?"));
+    assert_non_null(strstr(err.text, "did you mean 'least-conn'?"));
     assert_int_equal(bal_policy_parse("", &spec, NULL), BAL_E_UNKNOWN);
     assert_int_equal(bal_policy_parse("_-_", &spec, NULL), BAL_E_UNKNOWN);
 }

@@ -103,7 +103,7 @@ static void weighted_round_robin_by_runs_is_the_literal_one(void **state) {
             if (job == 1000 && change == 1) {
                 open[7] = false;
                 bal_set_remove(set, 7);
-                host.fleet.open = set;
+                host.fleet.eligible = set;
             }
             assert_int_equal(host_route(&host, 1, false).server,
                              literal_weighted(credit, weight, open, SERVERS));
@@ -133,7 +133,7 @@ static void weighted_random_is_in_proportion(void **state) {
         bal_set_insert(open, server);
     host.fleet.weight = weight;
     for (int closed = 0; closed < 2; closed++) {
-        host.fleet.open = closed ? open : NULL;
+        host.fleet.eligible = closed ? open : NULL;
         const double all = closed ? 6 : 10, p[SERVERS] = {1 / all, 2 / all, 3 / all, closed ? 0 : 4 / all};
         uint64_t count[SERVERS] = {0};
         for (int draw = 0; draw < 20000; draw++)
@@ -164,8 +164,8 @@ static void policies_choose_by_weight(void **state) {
         {"fastest-idle", {0, 3, 7}, {1, 2, 9}, 0}, /* which here gets it */
         {"fastest-idle", {0, 0, 1}, {1, 2, 9}, 1},
         {"fastest-idle", {1, 2, 9}, {1, 4, 8}, 1},
-        {"own", {2, 4, 9}, {1, 4, 8}, 1}, /* 2, 1, 9/8 */
-        {"own", {1, 4, 0}, {1, 4, 8}, 2},
+        {"least-conn", {2, 4, 9}, {1, 4, 8}, 1}, /* 2, 1, 9/8 */
+        {"least-conn", {1, 4, 0}, {1, 4, 8}, 2},
         {"jiq:idle=fastest", {0, 0, 0}, {1, 4, 3}, 1},
         {"pi:idle=fastest", {0, 0, 0}, {1, 3, 4}, 2},
     };
@@ -188,16 +188,16 @@ static void policies_choose_by_weight(void **state) {
  * that nothing is rounded and every decision must be the same. */
 static void the_scale_of_weights_says_nothing(void **state) {
     (void)state;
-    static const char *const policies[] = {"own",
-                                           "own:d=2",
-                                           "own:d=2,replace=1",
-                                           "own:ties=turn",
-                                           "own:ties=queue",
+    static const char *const policies[] = {"least-conn",
+                                           "least-conn:d=2",
+                                           "least-conn:d=2,replace=1",
+                                           "least-conn:ties=turn",
+                                           "least-conn:ties=queue",
                                            "sed",
                                            "fastest-idle",
                                            "ewma",
                                            "ewma:d=6",
-                                           "jiq:else=own",
+                                           "jiq:else=least-conn",
                                            "pi:idle=fastest",
                                            "tabs",
                                            "weighted-random",
@@ -268,21 +268,22 @@ static void assert_goes(const char *policy, const double *weight, uint32_t own, 
 static void equals_go_in_turn_or_in_line(void **state) {
     (void)state;
     static const double weight[] = {2, 1, 1, 1};
-    assert_goes("own:ties=turn", NULL, 0, "01233210");
-    assert_goes("own:ties=turn", NULL, 0, "0123db31bd31");
-    assert_goes("own:ties=turn", NULL, 0, "012332ab1001cd231");
-    assert_goes("own:ties=turn", weight, 0, "012303201010230");
-    assert_goes("own:ties=queue", NULL, 0, "01230123");
-    assert_goes("own:ties=queue", NULL, 0, "0123db31bd13");
-    assert_goes("own:ties=queue", NULL, 1, "01bc2312");
+    assert_goes("least-conn:ties=turn", NULL, 0, "01233210");
+    assert_goes("least-conn:ties=turn", NULL, 0, "0123db31bd31");
+    assert_goes("least-conn:ties=turn", NULL, 0, "012332ab1001cd231");
+    assert_goes("least-conn:ties=turn", weight, 0, "012303201010230");
+    assert_goes("least-conn:ties=queue", NULL, 0, "01230123");
+    assert_goes("least-conn:ties=queue", NULL, 0, "0123db31bd13");
+    assert_goes("least-conn:ties=queue", NULL, 1, "01bc2312");
 }
 
 /* A batch that is split raises the lowest counts over weights: 12 jobs on empty servers of weights 1, 2 and 3
  * are 2, 4 and 6. */
 static void splits_follow_the_weights(void **state) {
     (void)state;
-    static const char *const policies[] = {"own",     "sed",           "jiq:else=own",
-                                           "own:d=3", "own:ties=turn", "own:ties=queue"};
+    static const char *const policies[] = {"least-conn",           "sed",
+                                           "jiq:else=least-conn",  "least-conn:d=3",
+                                           "least-conn:ties=turn", "least-conn:ties=queue"};
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct bal_policy_spec spec;
         host_parse(policies[i], &spec);
@@ -621,6 +622,81 @@ static void tabs_follows_the_colours(void **state) {
     host_fini(&host);
 }
 
+/* With abort=yes a job that finds a green server aborts one set-up, and only then; the server is red again.
+ */
+static void tabs_aborts_setups(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    struct host host;
+    host_parse("tabs", &spec);
+    assert_false(bal_policy_flags(&spec) & BAL_ABORTS);
+    host_parse("tabs:abort=yes", &spec);
+    assert_true(bal_policy_flags(&spec) & BAL_ABORTS);
+    host_init(&host, &spec, 5, 118);
+    for (uint32_t server = 1; server < 5; server++)
+        host_report(&host, BAL_REPORT_OFF, server);
+    bool woken[5] = {false};
+    for (int job = 0; job < 3; job++)
+        woken[host_route(&host, 1, false).wake] = true;
+    assert_false(host.fleet.aborts);
+    bool aborted[5] = {false};
+    for (int job = 0; job < 3; job++) {
+        host_report(&host, BAL_REPORT_IDLE, 0);
+        assert_int_equal(host_route(&host, 1, false).server, 0);
+        assert_true(host.fleet.aborts && woken[host.fleet.abort] && !aborted[host.fleet.abort]);
+        aborted[host.fleet.abort] = true;
+        host.fleet.aborts = false;
+    }
+    host_report(&host, BAL_REPORT_IDLE, 0);
+    host_route(&host, 1, false);
+    assert_false(host.fleet.aborts);  /* none is left */
+    for (int job = 0; job < 4; job++) /* all four are red: each is started once more */
+        assert_true(host_route(&host, 1, false).wake != BAL_NONE);
+    assert_true(host_route(&host, 1, false).wake == BAL_NONE);
+    host_fini(&host);
+}
+
+/* With none=hold a job that finds no server on waits for one, and while others wait it does so for an idle
+ * one; one that may not wait any longer goes to a busy server. The lab's own default is to refuse it. */
+static void tabs_waits_where_none_is_on(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("tabs", &spec);
+    assert_false(bal_policy_flags(&spec) & BAL_MAY_HOLD);
+    bal_policy_wait_for_power(&spec);
+    assert_true(bal_policy_flags(&spec) & BAL_MAY_HOLD);
+    struct host host;
+    host_init(&host, &spec, 2, 112);
+    host_report(&host, BAL_REPORT_OFF, 0);
+    host_report(&host, BAL_REPORT_OFF, 1);
+    struct bal_decision decision = host_route(&host, 1, false);
+    assert_true(decision.server == BAL_HOLD && decision.wake < 2);
+    const uint32_t first = decision.wake;
+    host_report(&host, BAL_REPORT_ON, first);
+    assert_int_equal(host_route(&host, 1, false).server, first);
+    decision = host_route(&host, 1, false); /* it is busy: as `else` says */
+    assert_true(decision.server == first && decision.wake == 1 - first);
+    const struct bal_job held = {.count = 1, .held = 1}, urgent = {.count = 1, .held = 1, .at_once = true};
+    assert_true(bal_policy_route(&spec, host.state, &host.fleet, &held, &host.rng).server == BAL_HOLD);
+    assert_true(bal_policy_route(&spec, host.state, &host.fleet, &urgent, &host.rng).server == first);
+    host_fini(&host);
+}
+
+/* What is said stays, and policies that switch nothing off know nothing of it. */
+static void what_is_said_of_power_stays(void **state) {
+    (void)state;
+    static const char *const texts[] = {"tabs:mu=0.1,nu=0.1,none=refuse", "tabs:mu=0.1,nu=0.1,else=hold",
+                                        "jiq", "tabs:mu=0.1,nu=0.1,none=hold"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct bal_policy_spec spec;
+        char text[100];
+        host_parse(texts[i], &spec);
+        bal_policy_wait_for_power(&spec);
+        bal_policy_print(&spec, text, sizeof text);
+        assert_string_equal(text, texts[i]);
+    }
+}
+
 static void reply(struct host *host, uint32_t server, uint32_t in_flight, double latency) {
     const struct bal_reply load = {in_flight, 0, latency};
     assert_true(bal_policy_report(&host->spec, host->state, &host->fleet, BAL_REPORT_LOAD, server, &load));
@@ -825,7 +901,7 @@ static void memory_is_counted_in_bits(void **state) {
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             struct bal_policy_spec spec;
             host_parse(cases[c].policy, &spec);
-            const struct bal_setting setting = {.servers = sizes[s].servers, .load = 0.9};
+            const struct bal_policy_context setting = {.servers = sizes[s].servers, .load = 0.9};
             assert_true(bal_policy_memory_bits(&spec, &setting) ==
                         cases[c].names * sizes[s].name + cases[c].flags * sizes[s].servers);
         }
@@ -836,7 +912,7 @@ static void different_servers_must_exist(void **state) {
     struct bal_policy_spec spec;
     struct bal_error err;
     host_parse("pod:d=11,replace=0", &spec);
-    struct bal_setting setting = {.servers = 10, .load = 0.9};
+    struct bal_policy_context setting = {.servers = 10, .load = 0.9};
     assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "d=11"));
     assert_non_null(strstr(err.text, "up to 10"));
@@ -861,7 +937,7 @@ static void a_view_without_work_is_refused(void **state) {
     assert_non_null(strstr(err.text, "'least-work' looks at fleet.work"));
     assert_int_equal(host_route(&host, 1, false).server, BAL_NONE);
     host.fleet.own = NULL;
-    host_parse("own", &spec);
+    host_parse("least-conn", &spec);
     assert_int_equal(bal_policy_check_fleet(&spec, &host.fleet, NULL), BAL_E_MODEL);
     host.fleet.length = NULL;
     host_parse("pod", &spec);
@@ -891,6 +967,9 @@ int main(void) {
         cmocka_unit_test(pi_persists),
         cmocka_unit_test(rcpb_keeps_few_names),
         cmocka_unit_test(tabs_follows_the_colours),
+        cmocka_unit_test(tabs_aborts_setups),
+        cmocka_unit_test(tabs_waits_where_none_is_on),
+        cmocka_unit_test(what_is_said_of_power_stays),
         cmocka_unit_test(prequal_prefers_the_cold),
         cmocka_unit_test(prequal_takes_replies_out),
         cmocka_unit_test(prequal_uses_a_reply_as_often_as_it_should),

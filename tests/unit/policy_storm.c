@@ -20,15 +20,15 @@ enum { CAPACITY = 12, ROOM = 8, SAMPLES = 20, STEPS = 100000 };
 
 /* Every policy as it is listed, and with other parameters. */
 static const char *const more[] = {
-    "jiq:else=own",
-    "jiq:else=own2",
+    "jiq:else=least-conn",
+    "jiq:else=least-conn2",
     "jiq:idle=fastest",
     "pi:idle=fastest",
     "jiq:else=hold,report=2",
-    "rcpb:c=5,mu=1,else=own",
+    "rcpb:c=5,mu=1,else=least-conn",
     "rcpb:c=11,mu=1,else=hold",
-    "tabs:else=own",
-    "tabs:else=own2",
+    "tabs:else=least-conn",
+    "tabs:else=least-conn2",
     "tabs:else=hold",
     "pod:d=3,replace=0",
     "pod:d=12,replace=0",
@@ -36,11 +36,11 @@ static const char *const more[] = {
     "pod-memory:d=3,b=4",
     "pod-scp:d1=3,d2=1",
     "pod-ssp:d1=1,d2=5",
-    "own:d=2",
-    "own:d=64",
-    "own:d=3,replace=1",
-    "own:ties=turn",
-    "own:ties=queue",
+    "least-conn:d=2",
+    "least-conn:d=64",
+    "least-conn:d=3,replace=1",
+    "least-conn:ties=turn",
+    "least-conn:ties=queue",
     "lsq:p=0.1,d=2",
     "ewma:d=64,decay=1",
     "prequal:r=2.5,pool=5,remove=0.7,q=0.5,age=3",
@@ -53,7 +53,7 @@ static bool spec_at(size_t i, struct bal_policy_spec *spec) {
         return false;
     const char *text = i < bal_policy_count ? bal_policy_table[i]->name : more[i - bal_policy_count];
     struct bal_error err;
-    const struct bal_setting setting = {CAPACITY, 0.9};
+    const struct bal_policy_context setting = {CAPACITY, 0.9};
     if (bal_policy_parse(text, spec, &err) || bal_policy_check(spec, &setting, NULL, &err))
         fail_msg("%s", err.text);
     return true;
@@ -63,7 +63,7 @@ static bool spec_at(size_t i, struct bal_policy_spec *spec) {
 
 struct world {
     struct bal_policy_spec spec;
-    struct bal_setting setting;
+    struct bal_policy_context setting;
     struct bal_fleet fleet;
     struct bal_rng rng;
     void *state;
@@ -100,7 +100,7 @@ static void world_init(struct world *w, const struct bal_policy_spec *spec, uint
                                   .urgent = w->urgent,
                                   .shares = w->shares,
                                   .work = work,
-                                  .open = w->open,
+                                  .eligible = w->open,
                                   .own = w->own,
                                   .weight = w->weight,
                                   .ask = w->ask,
@@ -114,7 +114,7 @@ static void world_fini(struct world *w) {
 }
 
 static void assert_sound(const struct world *w) {
-    if (!bal_policy_sound(&w->spec, &w->setting, w->state))
+    if (!bal_policy_is_consistent(&w->spec, &w->setting, w->state))
         fail_msg("%s: its state is broken", w->text);
     assert_true(bal_policy_tokens(&w->spec, w->state) <= CAPACITY);
 }
@@ -123,7 +123,7 @@ static void assert_sound(const struct world *w) {
 static void assert_asks(struct world *w, uint32_t since) {
     assert_true(w->fleet.asks >= since && w->fleet.asks <= ROOM);
     for (uint32_t i = since; i < w->fleet.asks; i++)
-        if (!bal_is_open(&w->fleet, w->ask[i]))
+        if (!bal_is_eligible(&w->fleet, w->ask[i]))
             fail_msg("%s: asks server %u, which is not open", w->text, w->ask[i]);
 }
 
@@ -131,11 +131,11 @@ static void assert_decision(struct world *w, struct bal_decision to, const struc
     const unsigned flags = bal_policy_flags(&w->spec);
     const bool refused = to.server == BAL_NONE && (w->open->count == 0 || flags & BAL_MAY_REFUSE);
     const bool held = to.server == BAL_HOLD && flags & BAL_MAY_HOLD && !job->at_once;
-    const bool woken =
-        to.wake == BAL_NONE || (bal_is_open(&w->fleet, to.wake) && w->spec.policy->wants & BAL_WANTS_POWER);
+    const bool woken = to.wake == BAL_NONE ||
+                       (bal_is_eligible(&w->fleet, to.wake) && w->spec.policy->wants & BAL_WANTS_POWER);
     const bool moved =
-        to.move_to == BAL_NONE || (bal_is_open(&w->fleet, to.move_to) && flags & BAL_MOVES_JOBS);
-    if (!(refused || held || bal_is_open(&w->fleet, to.server)) || !woken || !moved)
+        to.move_to == BAL_NONE || (bal_is_eligible(&w->fleet, to.move_to) && flags & BAL_MOVES_JOBS);
+    if (!(refused || held || bal_is_eligible(&w->fleet, to.server)) || !woken || !moved)
         fail_msg("%s: decision %u wake %u move %u, but %u servers are open", w->text, to.server, to.wake,
                  to.move_to, w->open->count);
     assert_true(to.parts <= w->open->count && (to.parts == 0 || job->split));
@@ -143,7 +143,7 @@ static void assert_decision(struct world *w, struct bal_decision to, const struc
     uint64_t sum = 0;
     for (uint32_t i = 0; i < to.parts; i++) {
         const struct bal_share share = w->shares[i];
-        if (!bal_is_open(&w->fleet, share.server) || share.count == 0 || seen[share.server])
+        if (!bal_is_eligible(&w->fleet, share.server) || share.count == 0 || seen[share.server])
             fail_msg("%s: part %u is %u jobs to server %u", w->text, i, share.count, share.server);
         seen[share.server] = true;
         sum += share.count;
@@ -196,10 +196,10 @@ static void storm_report(struct world *w) {
 }
 
 static void storm_tell(struct world *w) {
-    const struct bal_present present = {(enum bal_standing)bal_rng_below(&w->rng, 5),
-                                        bal_rng_below(&w->rng, 3), any_load(&w->rng),
-                                        bal_rng_below(&w->rng, 4) == 0};
-    bal_policy_tell(&w->spec, w->state, &w->fleet, any_number(&w->rng), &present);
+    const struct bal_server_state present = {(enum bal_server_status)bal_rng_below(&w->rng, 5),
+                                             bal_rng_below(&w->rng, 3), any_load(&w->rng),
+                                             bal_rng_below(&w->rng, 4) == 0};
+    bal_policy_sync_server(&w->spec, w->state, &w->fleet, any_number(&w->rng), &present);
 }
 
 /* Counts and lengths change as they like: replies are old, and a worker may have died with its counts. */
@@ -285,22 +285,22 @@ static void storm(struct world *w, int steps) {
 /* How things really are: two servers have left, one is closed though it is idle, two are off, one is in
  * set-up, the others on, idle or not. */
 static const struct {
-    enum bal_standing standing;
+    enum bal_server_status status;
     uint32_t length;
     bool closed;
 } truth[CAPACITY] = {
-    {BAL_STANDING_ON, 2, false},    {BAL_STANDING_GONE, 0, true}, {BAL_STANDING_ON, 0, false},
-    {BAL_STANDING_OFF, 0, false},   {BAL_STANDING_ON, 1, false},  {BAL_STANDING_ON, 0, true},
-    {BAL_STANDING_SETUP, 0, false}, {BAL_STANDING_ON, 0, false},  {BAL_STANDING_ON, 3, false},
-    {BAL_STANDING_GONE, 0, true},   {BAL_STANDING_OFF, 0, false}, {BAL_STANDING_ON, 1, false},
+    {BAL_SERVER_ON, 2, false},    {BAL_SERVER_GONE, 0, true}, {BAL_SERVER_ON, 0, false},
+    {BAL_SERVER_OFF, 0, false},   {BAL_SERVER_ON, 1, false},  {BAL_SERVER_ON, 0, true},
+    {BAL_SERVER_SETUP, 0, false}, {BAL_SERVER_ON, 0, false},  {BAL_SERVER_ON, 3, false},
+    {BAL_SERVER_GONE, 0, true},   {BAL_SERVER_OFF, 0, false}, {BAL_SERVER_ON, 1, false},
 };
 
 static void beat(struct world *w) {
     for (uint32_t server = 0; server < CAPACITY; server++) {
-        const struct bal_present present = {
-            truth[server].standing, 1, {truth[server].length, 0, 1 + 0.1 * server}, false};
-        bal_policy_tell(&w->spec, w->state, &w->fleet, server, &present);
-        if (present.standing != BAL_STANDING_ON)
+        const struct bal_server_state present = {
+            truth[server].status, 1, {truth[server].length, 0, 1 + 0.1 * server}, false};
+        bal_policy_sync_server(&w->spec, w->state, &w->fleet, server, &present);
+        if (present.status != BAL_SERVER_ON)
             continue;
         bal_policy_response(&w->spec, w->state, &w->fleet, server, 1 + 0.1 * server, false);
         if (present.load.length == 0)
@@ -409,7 +409,7 @@ static void assert_takes_turns(struct world *w) {
         for (uint32_t i = 0; i < w->open->count; i++) {
             const struct bal_job job = {.count = 1};
             const uint32_t to = bal_policy_route(&w->spec, w->state, &w->fleet, &job, &w->rng).server;
-            assert_true(bal_is_open(&w->fleet, to) && !(round >= begins && seen[to]));
+            assert_true(bal_is_eligible(&w->fleet, to) && !(round >= begins && seen[to]));
             seen[to] = true;
         }
     }

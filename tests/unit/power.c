@@ -25,6 +25,8 @@ static void starts_are_read_and_printed(void **unused) {
         {"off=0.5,busy=0.25,setup=0.125", "busy=0.25,setup=0.125,off=0.5", {0.25, 0.125, 0.5}},
         {"busy=0", "idle", {0, 0, 0}},
         {"off=1", "off=1", {0, 0, 1}},
+        {"off=0.5,jobs=7,busy=0.5", "busy=0.5,off=0.5,jobs=7", {0.5, 0, 0.5, 7}},
+        {"busy=0.5,jobs=1", "busy=0.5", {0.5, 0, 0}},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct bal_start start;
@@ -32,7 +34,7 @@ static void starts_are_read_and_printed(void **unused) {
         if (bal_start_parse(good[i].text, &start, &err))
             fail_msg("%s", err.text);
         assert_true(start.busy == good[i].start.busy && start.setup == good[i].start.setup &&
-                    start.off == good[i].start.off);
+                    start.off == good[i].start.off && start.jobs == good[i].start.jobs);
         char text[80], small[4];
         assert_int_equal(bal_start_print(&start, text, sizeof text), strlen(good[i].canonical));
         assert_string_equal(text, good[i].canonical);
@@ -48,7 +50,13 @@ static void starts_are_read_and_printed(void **unused) {
                                       "asleep=1",
                                       "busy=0.1,",
                                       "idle,off=1",
-                                      "busy=nan"};
+                                      "busy=nan",
+                                      "jobs=3",
+                                      "busy=0.5,jobs=0",
+                                      "busy=0.5,jobs=1.5",
+                                      "busy=0.5,jobs=1e7",
+                                      "busy=0.5,jobs=2,jobs=3",
+                                      "busy=0.5,jobs=nan"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct bal_start start = {.busy = 42};
         if (bal_start_parse(bad[i], &start, NULL) == BAL_OK)
@@ -80,7 +88,7 @@ static void watts_are_read_and_printed(void **unused) {
 static struct bal_model small_model(void) {
     struct bal_model model = {.load = 0.5};
     assert_int_equal(bal_servers_parse("4", &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("exp", &model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
     return model;
 }
 
@@ -97,7 +105,7 @@ static void common_queues_are_for_simulation_alone(void **unused) {
         char text[100];
         bal_policy_print(&spec, text, sizeof text);
         assert_int_equal(bal_scheme_parse(text, &again, NULL), BAL_OK);
-        const struct bal_setting setting = {4, 0.5};
+        const struct bal_policy_context setting = {4, 0.5};
         struct bal_error err = {0};
         assert_int_equal(bal_policy_check(&spec, &setting, NULL, &err), BAL_E_MODEL);
         assert_non_null(strstr(err.text, policy->name));
@@ -134,11 +142,11 @@ static void impossible_power_is_refused(void **unused) {
     model.start = (struct bal_start){.busy = 0.7, .off = 0.7};
     assert_int_equal(bal_model_check(&model, NULL), BAL_E_RANGE);
     model = small_model();
-    assert_int_equal(bal_law_parse("pareto(0.5,1)", &model.setup, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("pareto(0.5,1)", &model.setup, NULL), BAL_OK);
     assert_int_equal(bal_model_check(&model, NULL), BAL_E_MODEL);
     /* Laws that are not exponential need the event engine. */
     model = small_model();
-    assert_int_equal(bal_law_parse("det(3)", &model.setup, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(3)", &model.setup, NULL), BAL_OK);
     struct bal_policy_spec tabs;
     enum bal_engine engine;
     assert_int_equal(bal_scheme_parse("tabs", &tabs, NULL), BAL_OK);
@@ -150,6 +158,8 @@ static void impossible_power_is_refused(void **unused) {
     assert_int_equal(bal_batch_parse("poisson", &model.batch, NULL), BAL_OK);
     assert_int_equal(bal_model_check(&model, NULL), BAL_OK);
     model.start.busy = 0.5;
+    assert_int_equal(bal_model_check(&model, NULL), BAL_OK);
+    model.start.off = 0.5;
     assert_int_equal(bal_model_check(&model, NULL), BAL_E_MODEL);
 }
 
@@ -214,8 +224,8 @@ static void timers_count_where_they_run_out(void **unused) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bal_model model = small_model();
         model.load = 1e-9;
-        assert_int_equal(bal_law_parse(cases[i].standby, &model.standby, NULL), BAL_OK);
-        assert_int_equal(bal_law_parse("det(3)", &model.setup, NULL), BAL_OK);
+        assert_int_equal(bal_dist_parse(cases[i].standby, &model.standby, NULL), BAL_OK);
+        assert_int_equal(bal_dist_parse("det(3)", &model.setup, NULL), BAL_OK);
         assert_int_equal(bal_start_parse(cases[i].start, &model.start, NULL), BAL_OK);
         const struct bal_run run = {.seed = 1, .time = cases[i].time, .warmup = cases[i].warmup};
         struct bal_trial trial = {0};
@@ -232,20 +242,20 @@ static void timers_count_where_they_run_out(void **unused) {
 /* One of many settings: small and short, so that a run has few events or none. */
 static void draw_setting(struct bal_rng *rng, struct bal_model *model, struct bal_run *run, char *policy,
                          size_t size) {
-    static const char *const laws[] = {"exp", "det", "hyper(4)", "erlang(3)"};
+    static const char *const dists[] = {"exp", "det", "hyper(4)", "erlang(3)"};
     *model = (struct bal_model){.load = 0.02 + 1.2 * bal_rng_uniform(rng)};
     char text[80];
     snprintf(text, sizeof text, "%u", 2 + bal_rng_below(rng, 5));
     assert_int_equal(bal_servers_parse(text, &model->servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse(laws[bal_rng_below(rng, 2) * bal_rng_below(rng, 4)], &model->size, NULL),
+    assert_int_equal(bal_dist_parse(dists[bal_rng_below(rng, 2) * bal_rng_below(rng, 4)], &model->size, NULL),
                      BAL_OK);
     if (bal_rng_below(rng, 2)) {
-        assert_int_equal(bal_law_parse(laws[bal_rng_below(rng, 4)], &model->standby, NULL), BAL_OK);
-        bal_law_scale(&model->standby, pow(10, 3 * bal_rng_uniform(rng) - 2));
+        assert_int_equal(bal_dist_parse(dists[bal_rng_below(rng, 4)], &model->standby, NULL), BAL_OK);
+        bal_dist_scale(&model->standby, pow(10, 3 * bal_rng_uniform(rng) - 2));
     }
     if (bal_rng_below(rng, 2)) {
-        assert_int_equal(bal_law_parse(laws[bal_rng_below(rng, 4)], &model->setup, NULL), BAL_OK);
-        bal_law_scale(&model->setup, pow(10, 3 * bal_rng_uniform(rng) - 2));
+        assert_int_equal(bal_dist_parse(dists[bal_rng_below(rng, 4)], &model->setup, NULL), BAL_OK);
+        bal_dist_scale(&model->setup, pow(10, 3 * bal_rng_uniform(rng) - 2));
     }
     const double busy = bal_rng_below(rng, 2) * bal_rng_uniform(rng), left = 1 - busy,
                  setup = bal_rng_below(rng, 2) * left * bal_rng_uniform(rng);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/price.h"
 #include "texts.h"
 
@@ -18,7 +18,7 @@
 static struct bal_model model_of(const char *servers, double load, const char *service) {
     struct bal_model model = {.load = load};
     assert_int_equal(bal_servers_parse(servers, &model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse(service, &model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse(service, &model.size, NULL), BAL_OK);
     return model;
 }
 
@@ -93,7 +93,7 @@ static void verdict_agrees_with_theory(void **state) {
         if (bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
             continue;
         const enum bal_vanishing vanishing = price_of(&model, bal_policy_table[i]->name).vanishing;
-        const double limit = bal_known_of(&model, &spec).waiting_limit;
+        const double limit = bal_theory_predict(&model, &spec).waiting_limit;
         known += isnan(limit) ? 0 : 1;
         if (limit == 0)
             assert_int_equal(vanishing, BAL_VANISHING_YES);
@@ -174,9 +174,9 @@ static void offers_are_sound(void **state) {
             assert_true(offer->price.memory_bits <= wishes[w].memory_bits);
             assert_true(messages_of(offer) <= 1.05 * wishes[w].messages);
             if (offer->fulfilment == BAL_WISH_MET)
-                assert_true(waiting.mean + waiting.half <= wishes[w].waiting);
+                assert_true(waiting.mean + waiting.half_width <= wishes[w].waiting);
             if (offer->fulfilment == BAL_WISH_MISSED)
-                assert_true(waiting.mean - waiting.half > wishes[w].waiting);
+                assert_true(waiting.mean - waiting.half_width > wishes[w].waiting);
             assert_true(!offer->cheapest || offer->fulfilment == BAL_WISH_MET);
             cheapest += offer->cheapest;
             for (size_t k = 0; offer->cheapest && k < offers->count; k++)
@@ -220,8 +220,8 @@ static void the_impossible_is_said_to_be(void **state) {
     assert_non_null(offers->more_messages.policy.policy);
     assert_non_null(offers->more_memory.policy.policy);
     assert_true(offers->more_messages.policy.value[0] == 3 && offers->more_memory.policy.value[0] == 16);
-    assert_true(bal_known_of(&model, &offers->more_messages.policy).waiting_mean <= 0.05);
-    assert_true(bal_known_of(&model, &offers->more_memory.policy).waiting_mean <= 0.05);
+    assert_true(bal_theory_predict(&model, &offers->more_messages.policy).waiting_mean <= 0.05);
+    assert_true(bal_theory_predict(&model, &offers->more_memory.policy).waiting_mean <= 0.05);
     free(offers);
 }
 
@@ -238,7 +238,7 @@ static void doubted_results_decide_nothing(void **state) {
     struct bal_offers *offers;
     struct bal_error err;
     for (int open = 0; open <= 1; open++) {
-        c.longest = open ? c.run.time : 0;
+        c.max_run_length = open ? c.run.time : 0;
         assert_int_equal(bal_price_search(&c, &wish, &options, &offers, &err), BAL_OK);
         assert_true(offers->count >= 2); /* random and round-robin */
         for (size_t i = 0; i < offers->count; i++) {
@@ -249,7 +249,7 @@ static void doubted_results_decide_nothing(void **state) {
         free(offers);
     }
     const struct bal_wish generous = {5, 0, 20}; /* round-robin does it, but ten service times do not tell */
-    c.longest = 0;
+    c.max_run_length = 0;
     assert_int_equal(bal_price_search(&c, &generous, &options, &offers, &err), BAL_OK);
     for (size_t i = 0; i < offers->count; i++)
         assert_int_equal(offers->offer[i].fulfilment,

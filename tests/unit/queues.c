@@ -21,7 +21,7 @@ struct model {
 };
 
 static void assert_item(const struct bal_queues *queues, uint32_t i, uint32_t k, uint64_t item) {
-    const union bal_word *word = bal_queues_at(queues, i, queues->words, k);
+    const union bal_claim_word *word = bal_queues_at(queues, i, queues->words, k);
     if (queues->words == BAL_STAMP)
         assert_true(*(const uint32_t *)(const void *)word == (uint32_t)item);
     for (uint32_t w = 0; w < queues->words; w++)
@@ -55,7 +55,7 @@ static void assert_blocks(const struct bal_queues *queues) {
 }
 
 static void push(struct bal_queues *queues, struct model *model, uint32_t i) {
-    union bal_word *word = bal_queues_push(queues, i, queues->words);
+    union bal_claim_word *word = bal_queues_push(queues, i, queues->words);
     assert_non_null(word);
     const uint64_t item = ++model->next;
     if (queues->words == BAL_STAMP)

@@ -35,7 +35,8 @@ static double off_of(enum telling telling, uint32_t number, uint32_t truth, stru
                               : 4 * bal_rng_uniform(rng) - 2;
 }
 
-static void assert_found(struct bal_least least, uint32_t truth, enum telling telling, unsigned most_tries) {
+static void assert_found(struct bal_min_fleet_search least, uint32_t truth, enum telling telling,
+                         unsigned most_tries) {
     unsigned tried = 0;
     bool asked[MOST + 1] = {false};
     const uint32_t first = least.next;
@@ -46,7 +47,7 @@ static void assert_found(struct bal_least least, uint32_t truth, enum telling te
         assert_in_range(number, 1, MOST);
         assert_false(asked[number]); /* nothing is tried twice */
         asked[number] = true;
-        bal_least_tell(&least, number >= truth, off_of(telling, number, truth, &rng));
+        bal_min_fleet_search_report(&least, number >= truth, off_of(telling, number, truth, &rng));
     }
     if (least.met != (truth <= MOST ? truth : 0) || least.failed != truth - 1 || tried > most_tries)
         fail_msg("from %u, telling %d: met %u, failed %u after %u, but the least is %u", first, telling,
@@ -59,9 +60,9 @@ static void search_finds_every_least(void **unused) {
     for (uint32_t truth = 1; truth <= MOST + 1; truth++)
         for (uint32_t first = 1; first <= MOST; first++)
             for (enum telling telling = NOTHING; telling < TELLINGS; telling++) {
-                struct bal_least least, near;
-                bal_least_init(&least, first, MOST);
-                bal_least_init_near(&near, first, MOST, telling == TRUTH ? -5 : 0);
+                struct bal_min_fleet_search least, near;
+                bal_min_fleet_search_init(&least, first, MOST);
+                bal_min_fleet_search_init_near(&near, first, MOST, telling == TRUTH ? -5 : 0);
                 assert_found(least, truth, telling, telling == TRUTH ? 12 : 20);
                 assert_found(near, truth, telling, telling == TRUTH ? 12 : 20);
                 near.unlikely = truth / 2;
@@ -248,8 +249,8 @@ static void spread_is_drawn_anew_in_every_replication(void **unused) {
     struct bal_case c;
     assert_int_equal(bal_replay_case(&replay, &policy, &c, NULL), BAL_OK);
     const struct bal_result result = run_case(&c), again = run_case(&c);
-    assert_true(result.metric[BAL_RESPONSE_P99].half > 0.01);
-    assert_true(result.metric[BAL_RESPONSE_P99].half == again.metric[BAL_RESPONSE_P99].half);
+    assert_true(result.metric[BAL_RESPONSE_P99].half_width > 0.01);
+    assert_true(result.metric[BAL_RESPONSE_P99].half_width == again.metric[BAL_RESPONSE_P99].half_width);
     assert_int_equal(result.jobs, 5 * 300);
     bal_trace_free(trace);
 }
@@ -351,8 +352,8 @@ static void refusals_do_not_meet_a_target(void **unused) {
     struct bal_demand demand;
     assert_int_equal(bal_demand_of(trace, NULL, &demand, NULL), BAL_OK);
     struct bal_replay replay = replay_on(trace, "1");
-    assert_int_equal(bal_law_parse("det(60)", &replay.model.standby, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("det(30)", &replay.model.setup, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(60)", &replay.model.standby, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(30)", &replay.model.setup, NULL), BAL_OK);
     const struct bal_policy_spec policies[] = {policy_of("tabs"), policy_of("jiq")};
     const struct bal_lab_options options = {.threads = 1};
     const struct bal_target target = {0.99, 2, "p99"};

@@ -8,7 +8,7 @@
 
 #include "ballast/report.h"
 
-#include "base/gather.h"
+#include "base/strbuf.h"
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -64,19 +64,19 @@ static void a_page_shows_the_others(void **state) {
     (void)state;
     struct bal_store *store;
     struct bal_error err = {0};
-    struct bal_gather page;
+    struct bal_strbuf page;
     assert_int_equal(bal_store_open(path, BAL_STORE_READ, &store, &err), BAL_OK);
-    assert_true(bal_gather_open(&page));
+    assert_true(bal_strbuf_open(&page));
     if (bal_report_write(store, path, page.stream, &err))
         fail_msg("%s", err.text);
-    assert_true(bal_gather_close(&page));
+    assert_true(bal_strbuf_close(&page));
     assert_non_null(strstr(page.text, "<h2>About first</h2>"));
     assert_non_null(strstr(page.text, "<h2>About third</h2>"));
     assert_non_null(strstr(page.text,
                            "<h2>second</h2>\n<p class=\"fails\"><span class=\"badge\">This experiment "
                            "cannot be read:</span> second:1: "));
     assert_non_null(strstr(page.text, "second</a> (cannot be read)</li>"));
-    bal_gather_discard(&page);
+    bal_strbuf_discard(&page);
     bal_store_close(store);
 }
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "rig/block.h"
-#include "rig/judge.h"
+#include "rig/live_verdict.h"
 
 /* ---- verdicts ---- */
 
@@ -20,12 +20,12 @@
 static struct rig_row row_of(double mean, double mean_half, double p99, double p99_half, double overslept) {
     const struct bal_model model = {.load = 0.9, .size = {.mean = 0.05}};
     struct rig_row row = {.lab_mean = {.mean = 0.1},
-                          .mean_ratio = {.mean = mean, .half = mean_half},
-                          .p99_ratio = {.mean = p99, .half = p99_half},
+                          .mean_ratio = {.mean = mean, .half_width = mean_half},
+                          .p99_ratio = {.mean = p99, .half_width = p99_half},
                           .late = 1e-4, /* 0.1 % */
                           .slower = true,
                           .overslept = overslept};
-    bal_rig_decide(&row, &model);
+    bal_live_verdict_decide(&row, &model);
     return row;
 }
 
@@ -61,11 +61,11 @@ static void being_late_matters_by_how_long_answers_take(void **state) {
     (void)state;
     const struct bal_model model = {.load = 0.9, .size = {.mean = 0.05}};
     struct rig_row row = {.lab_mean = {.mean = 0.1},
-                          .mean_ratio = {.mean = 1.03, .half = 0.05},
-                          .p99_ratio = {.mean = 1, .half = 0.1},
+                          .mean_ratio = {.mean = 1.03, .half_width = 0.05},
+                          .p99_ratio = {.mean = 1, .half_width = 0.1},
                           .late = 5e-4,
                           .overslept = 5e-4};
-    bal_rig_decide(&row, &model);
+    bal_live_verdict_decide(&row, &model);
     assert_true(fabs(row.added - 0.01) < 1e-12);
     assert_int_equal(row.verdict, RIG_AGREES);
 }
@@ -77,7 +77,7 @@ static void simulate(const char *policy, unsigned draws, double *mean, double *p
                          .run = {.seed = 5, .time = 1.5, .warmup = 0},
                          .draws = draws};
     assert_int_equal(bal_servers_parse("16", &c.model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("exp(0.05)", &c.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp(0.05)", &c.model.size, NULL), BAL_OK);
     assert_int_equal(bal_policy_parse(policy, &c.policy, NULL), BAL_OK);
     for (unsigned block = 0; block < BLOCKS; block++) {
         struct bal_trial trial = {0};
@@ -97,10 +97,13 @@ static void a_wrong_model_is_found_out(void **state) {
         const char *real, *model;
         enum rig_verdict verdict;
     } cases[] = {
-        {"own:ties=turn", "own:ties=turn", RIG_AGREES}, {"own:d=2", "own:d=2", RIG_AGREES},
-        {"jiq:else=own", "jiq:else=own", RIG_AGREES},   {"random", "own:ties=queue", RIG_DIFFERS},
-        {"round-robin", "jiq:else=hold", RIG_DIFFERS},  {"own:ties=turn", "random", RIG_DIFFERS},
-        {"jiq:else=hold", "own:d=2", RIG_DIFFERS},
+        {"least-conn:ties=turn", "least-conn:ties=turn", RIG_AGREES},
+        {"least-conn:d=2", "least-conn:d=2", RIG_AGREES},
+        {"jiq:else=least-conn", "jiq:else=least-conn", RIG_AGREES},
+        {"random", "least-conn:ties=queue", RIG_DIFFERS},
+        {"round-robin", "jiq:else=hold", RIG_DIFFERS},
+        {"least-conn:ties=turn", "random", RIG_DIFFERS},
+        {"jiq:else=hold", "least-conn:d=2", RIG_DIFFERS},
     };
     const struct bal_model model = {.load = 0.9, .size = {.mean = 0.05}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -112,11 +115,11 @@ static void a_wrong_model_is_found_out(void **state) {
                               .overslept = 3e-4,
                               .mean_ratio = bal_estimate_ratio(live[0], lab[0], BLOCKS),
                               .p99_ratio = bal_estimate_ratio(live[1], lab[1], BLOCKS)};
-        bal_rig_decide(&row, &model);
+        bal_live_verdict_decide(&row, &model);
         if (row.verdict != cases[i].verdict)
             fail_msg("%s by the model %s: %s (%.3f ± %.3f, %.3f ± %.3f)", cases[i].real, cases[i].model,
-                     bal_rig_verdict_text[row.verdict], row.mean_ratio.mean, row.mean_ratio.half,
-                     row.p99_ratio.mean, row.p99_ratio.half);
+                     bal_rig_verdict_text[row.verdict], row.mean_ratio.mean, row.mean_ratio.half_width,
+                     row.p99_ratio.mean, row.p99_ratio.half_width);
     }
 }
 
@@ -154,10 +157,10 @@ static void those_who_leave_make_room(void **state) {
     (void)state;
     struct rig_visit visit[] = {{0, 1, 0}, {1, 2, 0}, {0.5, 3, 1}, {0.6, 3, 1}, {2.5, 4, 1}, {9, 10, 0}};
     const struct rig_block block = {.visit = visit, .visits = 6};
-    assert_int_equal(bal_most_present(&block, 0, INFINITY), 3);
-    assert_int_equal(bal_most_present(&block, 0, 2), 2);
-    assert_int_equal(bal_most_present(&block, 5, 20), 1);
-    assert_int_equal(bal_most_present(&block, 20, 30), 0);
+    assert_int_equal(bal_max_concurrent(&block, 0, INFINITY), 3);
+    assert_int_equal(bal_max_concurrent(&block, 0, 2), 2);
+    assert_int_equal(bal_max_concurrent(&block, 5, 20), 1);
+    assert_int_equal(bal_max_concurrent(&block, 20, 30), 0);
 }
 
 static double noted(const struct rig_block *block, const char *name) {
@@ -174,15 +177,15 @@ static void faults_are_charged_by_when_it_was_known(void **state) {
     const struct bal_fault fault[] = {{.kind = BAL_FAULT_RELOAD, .at = 1}, {.kind = BAL_FAULT_HANG, .at = 5}};
     const struct bal_live live = {.faults = 2, .fault = fault};
     struct rig rig = {.live = &live, .stations = true, .c = {.model = {.size = {.mean = 0.01}}}};
-    struct rig_fate fate[] = {
+    struct rig_request_outcome outcome[] = {
         {.time = 0, .ended = 0.1, .good = true, .served = 1},
         {.time = 0.9, .ended = 1.5, .good = false},            /* under way when it happened */
         {.time = 2, .ended = 2.15, .good = true, .served = 2}, /* slower than before, not twice as slow */
         {.time = 4.9, .ended = 5.5, .good = true, .served = 1, .resent = true},
         {.time = 6, .ended = 7, .good = true, .served = 1},
     };
-    struct rig_block block = {.rig = &rig, .fate = fate, .fates = 5};
-    bal_recovery_note(&block);
+    struct rig_block block = {.rig = &rig, .outcome = outcome, .outcomes = 5};
+    bal_recovery_record(&block);
     assert_true(noted(&block, "fault0.lost") == 1);
     assert_true(noted(&block, "fault0.doubled") == 1);
     assert_true(noted(&block, "fault0.recovery") == 0);
@@ -206,13 +209,13 @@ static void what_the_dead_have_left_is_removed(void **state) {
     snprintf(other, sizeof other, "%s/ballast-live.mine", parent);
     assert_int_equal(mkdir(dead, 0700) | mkdir(alive, 0700) | mkdir(other, 0700), 0);
     setenv("TMPDIR", parent, 1);
-    assert_int_equal(bal_place_make(path, &err), BAL_OK);
+    assert_int_equal(bal_workdir_create(path, &err), BAL_OK);
     assert_int_equal(access(path, F_OK), 0);
     assert_int_not_equal(access(dead, F_OK), 0);
     assert_int_equal(access(alive, F_OK) | access(other, F_OK), 0);
-    bal_place_remove(path);
+    bal_workdir_remove(path);
     assert_int_not_equal(access(path, F_OK), 0);
-    bal_place_remove(parent);
+    bal_workdir_remove(parent);
     assert_int_not_equal(access(parent, F_OK), 0);
 }
 

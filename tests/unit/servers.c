@@ -132,7 +132,7 @@ static void survives_printing(void **state) {
 static struct bal_model model_of(const char *servers, const char *size, double load) {
     struct bal_model model = {.servers = parse(servers), .load = load};
     struct bal_error err;
-    if (bal_law_parse(size, &model.size, &err))
+    if (bal_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "ballast/known.h"
+#include "ballast/predict.h"
 #include "ballast/simulate.h"
 #include "ballast/theory.h"
 #include "texts.h"
@@ -22,7 +22,7 @@
 static struct bal_model model_of(const char *servers, const char *size, double load, uint32_t slots) {
     struct bal_model model = {.load = load, .slots = slots};
     struct bal_error err;
-    if (bal_servers_parse(servers, &model.servers, &err) || bal_law_parse(size, &model.size, &err))
+    if (bal_servers_parse(servers, &model.servers, &err) || bal_dist_parse(size, &model.size, &err))
         fail_msg("%s", err.text);
     return model;
 }
@@ -69,12 +69,12 @@ static void expect_mean(const struct bal_model *model, const char *policy, enum 
     const struct bal_estimate mean = bal_estimate_mean(value, REPLICATIONS);
     const double wider =
         bal_student_quantile(1 - 0.5e-4, REPLICATIONS - 1) / bal_student_quantile(0.975, REPLICATIONS - 1);
-    if (!(fabs(mean.mean - exact) <= wider * mean.half))
+    if (!(fabs(mean.mean - exact) <= wider * mean.half_width))
         fail_msg("%s, %u slots: %s is %g, not %g within %g", policy, model->slots,
-                 bal_metric_table[metric].name, mean.mean, exact, wider * mean.half);
-    if (!(wider * mean.half < 0.1 * exact))
+                 bal_metric_table[metric].name, mean.mean, exact, wider * mean.half_width);
+    if (!(wider * mean.half_width < 0.1 * exact))
         fail_msg("%s, %u slots: %s known to within %g only", policy, model->slots,
-                 bal_metric_table[metric].name, wider * mean.half);
+                 bal_metric_table[metric].name, wider * mean.half_width);
 }
 
 static void one_server_is_mmk(void **state) {
@@ -97,22 +97,23 @@ static void fleets_are_what_theory_says(void **state) {
     const struct bal_model model = model_of("8", "exp", 0.9, 4);
     const struct bal_policy_spec random = policy_of("random"), least_work = policy_of("least-work"),
                                  pod = policy_of("pod:d=2"), jiq = policy_of("jiq");
-    const struct bal_known each = bal_known_of(&model, &random), all = bal_known_of(&model, &least_work);
+    const struct bal_prediction each = bal_theory_predict(&model, &random),
+                                all = bal_theory_predict(&model, &least_work);
     const struct bal_wait mm4 = bal_wait_mmn(0.9, 4), mm32 = bal_wait_mmn(0.9, 32);
     assert_true(each.response_mean == bal_wait_response_mean(&mm4));
     assert_true(all.response_mean == bal_wait_response_mean(&mm32));
-    assert_true(bal_known_floor(&model) == bal_wait_response_mean(&mm32));
+    assert_true(bal_theory_lower_bound(&model) == bal_wait_response_mean(&mm32));
     expect_mean(&model, "random", BAL_RESPONSE_MEAN, each.response_mean, 50000);
     expect_mean(&model, "random", BAL_WAITING_PROBABILITY, each.waiting_probability, 50000);
     expect_mean(&model, "least-work", BAL_RESPONSE_MEAN, all.response_mean, 50000);
     expect_mean(&model, "least-work", BAL_WAITING_PROBABILITY, all.waiting_probability, 50000);
     /* ... and of what it does not know it is silent. */
-    assert_true(bal_known_of(&model, &pod).kind == BAL_KNOWN_NOTHING);
+    assert_true(bal_theory_predict(&model, &pod).kind == BAL_THEORY_UNKNOWN);
     struct bal_model steals = model;
     steals.slots = 1;
     bal_steal_parse("half", &steals.steal, NULL);
-    assert_true(bal_known_of(&steals, &jiq).kind == BAL_KNOWN_NOTHING);
-    assert_true(isnan(bal_known_critical_load(&steals, &pod)));
+    assert_true(bal_theory_predict(&steals, &jiq).kind == BAL_THEORY_UNKNOWN);
+    assert_true(isnan(bal_theory_critical_load(&steals, &pod)));
 }
 
 /* ---- what dispatchers learn ---- */
@@ -122,7 +123,7 @@ static void fleets_are_what_theory_says(void **state) {
 static void reports_may_be_repeated(void **state) {
     (void)state;
     enum { SERVERS = 12 };
-    const struct bal_setting setting = {SERVERS, 0.5};
+    const struct bal_policy_context setting = {SERVERS, 0.5};
     unsigned tried = 0;
     for (size_t i = 0; i < bal_policy_count; i++) {
         const struct bal_policy *policy = bal_policy_table[i];
@@ -199,7 +200,7 @@ static void ties_are_uniform(void **state) {
         double busy[2];
         for (int plain = 0; plain < 2; plain++) {
             const struct bal_run run = {
-                .seed = 19, .replication = r, .time = 2000, .warmup = 0.1, .plain = plain};
+                .seed = 19, .replication = r, .time = 2000, .warmup = 0.1, .reference = plain};
             struct bal_trial trial = {0};
             assert_int_equal(bal_simulate(&model, &spec, &run, &trial, NULL), BAL_OK);
             busy[plain] = trial.metric[BAL_SERVERS_BUSY];
@@ -209,7 +210,7 @@ static void ties_are_uniform(void **state) {
     const struct bal_estimate mean = bal_estimate_mean(difference, REPLICATIONS);
     const double wider =
         bal_student_quantile(1 - 0.5e-4, REPLICATIONS - 1) / bal_student_quantile(0.975, REPLICATIONS - 1);
-    assert_true(fabs(mean.mean) <= wider * mean.half && wider * mean.half < 0.01);
+    assert_true(fabs(mean.mean) <= wider * mean.half_width && wider * mean.half_width < 0.01);
 }
 
 /* ---- power ---- */

@@ -291,7 +291,7 @@ static void one_server(void **state) {
         if (bal_policy_parse(bal_policy_table[i / 2]->name, &spec, NULL) ||
             bal_simulate_check(&model, &spec, BAL_ENGINE_AUTO, &engine, NULL))
             continue;
-        const struct bal_run run = {.seed = 9, .time = 7777, .plain = i % 2};
+        const struct bal_run run = {.seed = 9, .time = 7777, .reference = i % 2};
         const struct bal_trial trial = simulate(&model, &spec, &run);
         if (first.jobs == 0)
             first = trial;
@@ -307,7 +307,7 @@ static void refusals(void **state) {
     const struct bal_model model = model_of("5x1", "poisson", 0.5, false);
     struct bal_model continuous = model;
     continuous.clock = BAL_CLOCK_CONTINUOUS;
-    assert_int_equal(bal_law_parse("exp", &continuous.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &continuous.size, NULL), BAL_OK);
     const struct bal_policy_spec policy = policy_of("pi");
     struct bal_error err = {0};
     enum bal_engine engine;

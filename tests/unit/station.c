@@ -23,7 +23,7 @@ struct fixture {
 };
 
 static struct bal_station_config plain(uint32_t slots) {
-    return (struct bal_station_config){.owners = 4,
+    return (struct bal_station_config){.workers = 4,
                                        .slots = slots,
                                        .queue = 8,
                                        .classes = 2,
@@ -36,7 +36,7 @@ static struct bal_station_config plain(uint32_t slots) {
 }
 
 static void sound(const struct fixture *f) {
-    const char *fault = bal_station_unsound(f->s);
+    const char *fault = bal_station_find_inconsistency(f->s);
     if (fault)
         fail_msg("%s", fault);
 }
@@ -85,21 +85,21 @@ static void done(struct fixture *f, uint64_t ticket) {
 
 static struct bal_station_task news(struct fixture *f) {
     struct bal_station_task task;
-    assert_true(bal_station_news(f->s, f->now, &task));
+    assert_true(bal_station_next_decision(f->s, f->now, &task));
     sound(f);
     return task;
 }
 
 static bool no_news(struct fixture *f) {
     struct bal_station_task task;
-    return !bal_station_news(f->s, f->now, &task);
+    return !bal_station_next_decision(f->s, f->now, &task);
 }
 
 /* What has been left to be sent of this type to this receiver, 0 being any; the last one in *found. */
 static uint32_t said(struct fixture *f, enum bal_message_type type, uint64_t receiver,
                      struct bal_message *found) {
     uint32_t count, matching = 0;
-    const struct bal_message *out = bal_station_out(f->s, &count);
+    const struct bal_message *out = bal_station_outgoing(f->s, &count);
     for (uint32_t i = 0; i < count; i++) {
         assert_null(bal_message_fault(&out[i]));
         if (out[i].type != type || (receiver && out[i].receiver != receiver))
@@ -116,14 +116,27 @@ static enum bal_receipt hear(struct fixture *f, uint64_t sender, struct bal_mess
     message.sender = sender;
     message.boot = f->boot;
     message.sequence = ++f->sequence;
-    const enum bal_receipt receipt = bal_station_hear(f->s, f->now, &message);
+    const enum bal_receipt receipt = bal_station_receive(f->s, f->now, &message);
     sound(f);
     return receipt;
 }
 
 static void hear_hungry(struct fixture *f, uint64_t dispatcher, uint32_t held) {
     hear(f, dispatcher,
-         (struct bal_message){.type = BAL_MSG_HUNGRY, .hungry = {.held = held, .valid_ms = 300}});
+         (struct bal_message){.type = BAL_MSG_BACKLOG, .backlog = {.held = held, .valid_ms = 300}});
+}
+
+/* The same to this station alone: a question, or, with none held, that offers cannot be used. */
+static void hear_question(struct fixture *f, uint64_t dispatcher, uint32_t held) {
+    hear(f, dispatcher,
+         (struct bal_message){
+             .type = BAL_MSG_BACKLOG, .receiver = ME, .backlog = {.held = held, .valid_ms = 300}});
+}
+
+static uint32_t offered(const struct fixture *f, uint64_t dispatcher) {
+    uint32_t open;
+    bal_station_offered(f->s, dispatcher, &open);
+    return open;
 }
 
 static void hear_power(struct fixture *f, enum bal_power_state power, uint32_t failures) {
@@ -188,13 +201,13 @@ static void the_next_one_may_belong_to_another_process(void **state) {
     struct bal_station_task its, task;
     bal_station_arrive(other, f.now, 0, D1, false, &its);
     done(&f, mine.ticket);
-    assert_true(*bal_station_wakes(f.s));
-    assert_int_equal(bal_station_woken(f.s), bal_station_self(other));
+    assert_true(*bal_station_wake_pending(f.s));
+    assert_int_equal(bal_station_next_to_wake(f.s), bal_station_worker_number(other));
     assert_true(no_news(&f));
-    assert_true(bal_station_news(other, f.now, &task) && task.ticket == its.ticket);
+    assert_true(bal_station_next_decision(other, f.now, &task) && task.ticket == its.ticket);
     assert_false(bal_station_done(f.s, f.now, its.ticket, false));
     /* It dies; what it had is given back. */
-    bal_station_reap(f.s, f.now, bal_station_self(other));
+    bal_station_reap(f.s, f.now, bal_station_worker_number(other));
     assert_int_equal(bal_station_view(f.s).running, 0);
     free(other);
     end(&f);
@@ -256,21 +269,146 @@ static void hunger_that_is_not_repeated_is_forgotten(void **state) {
     end(&f);
 }
 
+/* A dispatcher that dies while it holds requests must not keep what it was offered from one that lives. */
+static void an_offer_that_a_hungry_dispatcher_does_not_use_goes_to_another(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(2);
+    struct fixture f = begin(&config, 2);
+    hear_hungry(&f, D1, 5);
+    assert_int_equal(offered(&f, D1), 2);
+    hear_hungry(&f, D2, 3); /* as hungry, and D1 may be about to use them */
+    assert_true(offered(&f, D1) == 2 && offered(&f, D2) == 0);
+    f.now += 101 * MS;
+    const uint64_t next = bal_station_run_timers(f.s, f.now);
+    sound(&f);
+    assert_true(next <= f.now + 100 * MS);
+    assert_true(offered(&f, D1) == 0 && offered(&f, D2) == 2);
+    end(&f);
+}
+
+static void the_offers_of_one_whose_hunger_is_over_are_free_at_once(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(2);
+    struct fixture f = begin(&config, 2);
+    hear_hungry(&f, D1, 2);
+    f.now += 301 * MS;
+    hear_hungry(&f, D2, 2);
+    assert_true(offered(&f, D1) == 0 && offered(&f, D2) == 2);
+    end(&f);
+}
+
+/* D1 is deaf: it says that it is hungry and uses nothing. After the first time D2 never waits for it. */
+static void one_that_did_not_use_its_offer_is_chosen_last_until_it_does(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 2);
+    hear_hungry(&f, D1, 1);
+    f.now += 100 * MS;
+    hear_hungry(&f, D1, 1); /* saying it again is not using it */
+    hear_hungry(&f, D2, 1);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(offered(&f, D2), 1);
+        const struct bal_station_task task = arrive(&f, 0, D2);
+        hear_hungry(&f, D1, 1);
+        hear_hungry(&f, D2, 1);
+        done(&f, task.ticket);
+    }
+    hear_hungry(&f, D2, 0);
+    hear_question(&f, D1, 1); /* no other needs it */
+    assert_int_equal(offered(&f, D1), 1);
+    hear_hungry(&f, D2, 1);
+    assert_int_equal(offered(&f, D2), 1);
+    const struct bal_station_task back = arrive(&f, 0, D1);
+    hear_hungry(&f, D2, 0);
+    hear_hungry(&f, D1, 1);
+    done(&f, back.ticket);
+    hear_hungry(&f, D2, 1);
+    assert_int_equal(offered(&f, D1), 1);
+    end(&f);
+}
+
+static void a_question_is_answered_whatever_is_so(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 2);
+    struct bal_message load = {0};
+    hear_question(&f, D1, 1);
+    assert_int_equal(offered(&f, D1), 1);
+    said(&f, BAL_MSG_IDLE, 0, NULL);
+    hear_question(&f, D1, 1); /* the offer was lost: it is made again */
+    assert_int_equal(said(&f, BAL_MSG_IDLE, D1, NULL), 1);
+    const struct bal_station_task task = arrive(&f, 0, D1);
+    hear_question(&f, D2, 1);
+    assert_int_equal(said(&f, BAL_MSG_LOAD, D2, &load), 1);
+    assert_true(load.load.probe == 0 && load.load.jobs[0] == 1);
+    /* Both questions are over: either may get the slot. */
+    unsigned to_one = 0;
+    uint64_t running = task.ticket;
+    for (int i = 0; i < 40; i++) {
+        done(&f, running);
+        to_one += offered(&f, D1);
+        running = arrive(&f, 0, 0).ticket;
+    }
+    assert_true(to_one > 0 && to_one < 40); /* 2^-39 to fail */
+    end(&f);
+}
+
+static void one_that_cannot_use_offers_gets_none_for_as_long_as_it_says(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 2);
+    hear_question(&f, D1, 0);
+    for (int i = 0; i < 40; i++) {
+        assert_true(offered(&f, D1) == 0 && offered(&f, D2) == 1);
+        done(&f, arrive(&f, 0, 0).ticket);
+    }
+    f.now += 301 * MS;
+    unsigned to_one = 0;
+    for (int i = 0; i < 40; i++) {
+        done(&f, arrive(&f, 0, 0).ticket);
+        to_one += offered(&f, D1);
+    }
+    assert_true(to_one > 0); /* 2^-40 to fail */
+    hear_question(&f, D1, 0);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_RESYNC});
+    to_one = 0;
+    for (int i = 0; i < 40; i++) {
+        done(&f, arrive(&f, 0, 0).ticket);
+        to_one += offered(&f, D1);
+    }
+    assert_true(to_one > 0);
+    end(&f);
+}
+
+/* It would be given back at once, as fast as messages travel. */
+static void what_no_one_can_use_is_not_offered_again_before_a_heartbeat(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 2);
+    hear_question(&f, D1, 0);
+    assert_int_equal(offered(&f, D2), 1);
+    hear_question(&f, D2, 0);
+    assert_true(offered(&f, D1) == 0 && offered(&f, D2) == 0);
+    bal_station_run_timers(f.s, f.now += 101 * MS);
+    assert_int_equal(offered(&f, D1) + offered(&f, D2), 1);
+    end(&f);
+}
+
 static void an_offer_is_made_anew_with_every_heartbeat_and_taken_back(void **state) {
     (void)state;
     const struct bal_station_config config = plain(1);
     struct fixture f = begin(&config, 1);
     struct bal_message idle = {0};
-    bal_station_pass(f.s, f.now);
+    bal_station_run_timers(f.s, f.now);
     assert_int_equal(said(&f, BAL_MSG_IDLE, D1, &idle), 2);
     const uint64_t token = idle.idle.token;
-    f.now = bal_station_pass(f.s, f.now);
-    bal_station_pass(f.s, f.now);
+    f.now = bal_station_run_timers(f.s, f.now);
+    bal_station_run_timers(f.s, f.now);
     assert_int_equal(said(&f, BAL_MSG_IDLE, D1, &idle), 1);
     assert_true(idle.idle.token == token + 1 && idle.idle.free == 1);
     arrive(&f, 0, 0); /* somebody else takes the slot */
-    f.now = bal_station_pass(f.s, f.now);
-    bal_station_pass(f.s, f.now);
+    f.now = bal_station_run_timers(f.s, f.now);
+    bal_station_run_timers(f.s, f.now);
     assert_int_equal(said(&f, BAL_MSG_LOAD, D1, NULL), 1);
     assert_int_equal(bal_station_view(f.s).offered, 0);
     end(&f);
@@ -282,7 +420,7 @@ static void a_slot_that_somebody_else_has_used_is_offered_to_anyone(void **state
     const struct bal_station_config config = plain(1);
     struct fixture f = begin(&config, 2);
     uint32_t changes = 0, before, after;
-    bal_station_pass(f.s, f.now);
+    bal_station_run_timers(f.s, f.now);
     for (int i = 0; i < 64; i++) {
         bal_station_offered(f.s, D1, &before);
         const uint64_t ticket = arrive(&f, 0, 0).ticket;
@@ -309,7 +447,7 @@ static void a_probe_is_answered_with_the_truth(void **state) {
     assert_true(load.load.probe == 77 && load.load.in_service == 1 && load.load.jobs[0] == 1 &&
                 load.load.jobs[1] == 2 && load.load.room == 6);
     assert_int_equal(hear(&f, 999, (struct bal_message){.type = BAL_MSG_PROBE, .probe = {.probe = 78}}),
-                     BAL_RECEIPT_STRANGER);
+                     BAL_RECEIPT_UNKNOWN_SENDER);
     end(&f);
 }
 
@@ -333,7 +471,7 @@ static void offers_come_at_a_rate_where_that_is_wanted(void **state) {
     struct fixture f = begin(&config, 1);
     const uint64_t end_time = f.now + 10000 * MS;
     for (uint64_t next = f.now; next < end_time;)
-        next = bal_station_pass(f.s, f.now = next);
+        next = bal_station_run_timers(f.s, f.now = next);
     /* Poisson with mean 1000: five standard deviations, 6e-7 to fail. */
     assert_in_range(bal_station_counts(f.s).offers, 842, 1158);
     end(&f);
@@ -353,19 +491,19 @@ static void a_slot_is_promised_with_the_response_and_no_datagram_sent(void **sta
     const uint64_t before = bal_station_offered(f.s, D1, &open);
     assert_int_equal(open, 0);
     said(&f, BAL_MSG_IDLE, D1, NULL);
-    assert_true(bal_station_promise(f.s, f.now, ticket, &promise));
+    assert_true(bal_station_piggyback_offer(f.s, f.now, ticket, &promise));
     sound(&f);
     assert_null(bal_message_fault(&promise));
     assert_true(promise.type == BAL_MSG_IDLE && promise.receiver == D1 && promise.sender == ME);
     assert_true(promise.idle.free == 1 && promise.idle.token == before + 1);
-    assert_false(bal_station_promise(f.s, f.now, ticket, &promise)); /* once */
+    assert_false(bal_station_piggyback_offer(f.s, f.now, ticket, &promise)); /* once */
     bal_station_offered(f.s, D1, &open);
     assert_int_equal(open, 0); /* it still runs */
     done(&f, ticket);
     bal_station_offered(f.s, D1, &open);
     assert_int_equal(open, 1);
     assert_int_equal(said(&f, BAL_MSG_IDLE, D1, NULL), 0);
-    assert_int_equal(bal_station_counts(f.s).rode, 1);
+    assert_int_equal(bal_station_counts(f.s).piggybacked, 1);
     arrive(&f, 0, D1); /* which uses it */
     bal_station_offered(f.s, D1, &open);
     assert_int_equal(open, 0);
@@ -380,19 +518,19 @@ static void a_promise_that_cannot_be_kept_is_taken_back_by_a_later_word(void **s
     bool promised = false;
     hear_hungry(&f, D1, 1); /* so that it is the one */
     uint64_t ticket = arrive(&f, 0, D1).ticket;
-    assert_true(bal_station_promise(f.s, f.now, ticket, &promise));
+    assert_true(bal_station_piggyback_offer(f.s, f.now, ticket, &promise));
     const uint64_t next = arrive(&f, 0, D2).ticket; /* comes in between */
     said(&f, BAL_MSG_LOAD, D1, NULL);
     done(&f, ticket);
     assert_true(news(&f).ticket == next);
     assert_int_equal(said(&f, BAL_MSG_LOAD, D1, &later), 1);
     assert_true(later.sequence > promise.sequence);
-    assert_false(bal_station_promise(f.s, f.now, 12345, &promise)); /* no such request */
+    assert_false(bal_station_piggyback_offer(f.s, f.now, 12345, &promise)); /* no such request */
     done(&f, next);
     hear_hungry(&f, D1, 0);
     for (int i = 0; i < 64 && !promised; i++) {
         ticket = arrive(&f, 0, D1).ticket;
-        promised = bal_station_promise(f.s, f.now, ticket, &promise);
+        promised = bal_station_piggyback_offer(f.s, f.now, ticket, &promise);
         if (!promised)
             done(&f, ticket);
     }
@@ -414,14 +552,14 @@ static void a_promise_that_may_look_late_is_said_again(void **state) {
     struct fixture f = begin(&config, 1);
     struct bal_message promise, again = {0};
     const uint64_t ticket = arrive(&f, 0, D1).ticket;
-    assert_true(bal_station_promise(f.s, f.now, ticket, &promise));
+    assert_true(bal_station_piggyback_offer(f.s, f.now, ticket, &promise));
     f.now += 100 * MS; /* a heartbeat, to which the promise is late */
-    bal_station_pass(f.s, f.now);
+    bal_station_run_timers(f.s, f.now);
     assert_int_equal(said(&f, BAL_MSG_LOAD, D1, NULL), 1);
     done(&f, ticket);
     assert_int_equal(said(&f, BAL_MSG_IDLE, D1, &again), 1);
     assert_true(again.sequence > promise.sequence && again.idle.free == 1);
-    assert_int_equal(bal_station_counts(f.s).rode, 0);
+    assert_int_equal(bal_station_counts(f.s).piggybacked, 0);
     end(&f);
 }
 
@@ -431,34 +569,34 @@ static void nothing_is_promised_that_will_not_be(void **state) {
     struct bal_message promise;
     struct fixture f = begin(&config, 1);
     uint64_t ticket = arrive(&f, 0, 0).ticket; /* of nobody */
-    assert_false(bal_station_promise(f.s, f.now, ticket, &promise));
+    assert_false(bal_station_piggyback_offer(f.s, f.now, ticket, &promise));
     done(&f, ticket);
     ticket = arrive(&f, 0, OTHER).ticket; /* of a station */
-    assert_false(bal_station_promise(f.s, f.now, ticket, &promise));
+    assert_false(bal_station_piggyback_offer(f.s, f.now, ticket, &promise));
     done(&f, ticket);
     ticket = arrive(&f, 0, D1).ticket;
     const uint64_t waits = arrive(&f, 0, D1).ticket;
-    assert_false(bal_station_promise(f.s, f.now, ticket, &promise)); /* the slot has its next one */
-    assert_false(bal_station_promise(f.s, f.now, waits, &promise));  /* which has no response yet */
+    assert_false(bal_station_piggyback_offer(f.s, f.now, ticket, &promise)); /* the slot has its next one */
+    assert_false(bal_station_piggyback_offer(f.s, f.now, waits, &promise));  /* which has no response yet */
     done(&f, ticket);
     assert_true(news(&f).ticket == waits);
     bal_station_drain(f.s, f.now, true);
-    assert_false(bal_station_promise(f.s, f.now, waits, &promise));
+    assert_false(bal_station_piggyback_offer(f.s, f.now, waits, &promise));
     bal_station_drain(f.s, f.now, false);
-    assert_true(bal_station_promise(f.s, f.now, waits, &promise));
+    assert_true(bal_station_piggyback_offer(f.s, f.now, waits, &promise));
     /* One that is cancelled has no response that tells of its slot. */
     said(&f, BAL_MSG_IDLE, D1, NULL);
     assert_true(bal_station_cancel(f.s, f.now, waits));
     assert_int_equal(said(&f, BAL_MSG_IDLE, D1, NULL), 1);
     struct bal_station_task task;
     bal_station_arrive(f.s, f.now, 0, D1, true, &task); /* moved here: its response goes elsewhere first */
-    assert_false(bal_station_promise(f.s, f.now, task.ticket, &promise));
+    assert_false(bal_station_piggyback_offer(f.s, f.now, task.ticket, &promise));
     done(&f, task.ticket);
     end(&f);
     config.offer_ns = 50 * MS; /* offers come at a rate */
     f = begin(&config, 1);
     ticket = arrive(&f, 0, D1).ticket;
-    assert_false(bal_station_promise(f.s, f.now, ticket, &promise));
+    assert_false(bal_station_piggyback_offer(f.s, f.now, ticket, &promise));
     end(&f);
 }
 
@@ -473,7 +611,7 @@ static void whoever_is_answered_slots_go_to_all_alike(void **state) {
     uint32_t promised = 0, same = 0, open;
     for (int i = 0; i < 4000; i++) {
         const uint64_t ticket = arrive(&f, 0, sender).ticket;
-        promised += bal_station_promise(f.s, f.now, ticket, &promise);
+        promised += bal_station_piggyback_offer(f.s, f.now, ticket, &promise);
         done(&f, ticket);
         said(&f, BAL_MSG_IDLE, 0, NULL);
         bal_station_offered(f.s, sender, &open);
@@ -481,7 +619,7 @@ static void whoever_is_answered_slots_go_to_all_alike(void **state) {
         sender = open ? sender : D1 + D2 - sender; /* the next is of whoever has been offered the slot */
     }
     assert_in_range(same, 2000 - 142, 2000 + 142);
-    assert_int_equal(bal_station_counts(f.s).rode, promised);
+    assert_int_equal(bal_station_counts(f.s).piggybacked, promised);
     assert_in_range(same - promised, 0, 1); /* the first offer was to anybody */
     end(&f);
 }
@@ -540,7 +678,7 @@ static void an_idle_station_steals(void **state) {
          (struct bal_message){.type = BAL_MSG_GRANT,
                               .grant = {.steal = steal.steal.steal, .count = 1, .tickets = {5}}});
     /* One slot waits for what was granted. */
-    bal_station_pass(f.s, f.now);
+    bal_station_run_timers(f.s, f.now);
     assert_true(bal_station_view(f.s).offered <= 2);
     struct bal_station_task moved;
     bal_station_arrive(f.s, f.now, 0, D1, true, &moved);
@@ -579,13 +717,13 @@ static void a_request_that_meets_a_resting_app_wakes_it(void **state) {
     struct fixture f = begin(&config, 1);
     const struct bal_station_task task = arrive(&f, 0, D1);
     assert_int_equal(task.verdict, BAL_QUEUE);
-    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1);
-    bal_station_pass(f.s, f.now);
-    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1); /* said until it answers */
+    assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1);
+    bal_station_run_timers(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1); /* said until it answers */
     hear_power(&f, BAL_POWER_SETUP, 0);
     f.now += 100 * MS;
-    bal_station_pass(f.s, f.now);
-    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 0);
+    bal_station_run_timers(f.s, f.now);
+    assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 0);
     hear_power(&f, BAL_POWER_ON, 0);
     assert_true(news(&f).ticket == task.ticket);
     end(&f);
@@ -597,15 +735,15 @@ static void an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile(void **state
     struct fixture f = begin(&config, 1);
     hear_power(&f, BAL_POWER_ON, 0);
     f.now += 500 * MS;
-    bal_station_pass(f.s, f.now);
+    bal_station_run_timers(f.s, f.now);
     uint32_t count, rests = 0;
-    const struct bal_message *out = bal_station_out(f.s, &count);
+    const struct bal_message *out = bal_station_outgoing(f.s, &count);
     for (uint32_t i = 0; i < count; i++)
-        rests += out[i].type == BAL_MSG_REST && out[i].receiver == KEEPER;
+        rests += out[i].type == BAL_MSG_STOP && out[i].receiver == KEEPER;
     assert_int_equal(rests, 1);
     hear_power(&f, BAL_POWER_ON, 0); /* said before the keeper heard of it */
     assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
-    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1);
+    assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1);
     hear_power(&f, BAL_POWER_OFF, 0);
     hear_power(&f, BAL_POWER_SETUP, 0);
     hear_power(&f, BAL_POWER_ON, 0);
@@ -620,9 +758,9 @@ static void an_app_that_works_is_not_let_go(void **state) {
     hear_power(&f, BAL_POWER_ON, 0);
     const struct bal_station_task task = arrive(&f, 0, D1);
     assert_int_equal(task.verdict, BAL_RUN);
-    said(&f, BAL_MSG_WAKE, KEEPER, NULL);
+    said(&f, BAL_MSG_START, KEEPER, NULL);
     hear_power(&f, BAL_POWER_DRAINING, 0); /* it was told so by a station that is not there any longer */
-    assert_int_equal(said(&f, BAL_MSG_WAKE, KEEPER, NULL), 1);
+    assert_int_equal(said(&f, BAL_MSG_START, KEEPER, NULL), 1);
     assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
     hear_power(&f, BAL_POWER_ON, 0);
     done(&f, task.ticket);
@@ -630,29 +768,74 @@ static void an_app_that_works_is_not_let_go(void **state) {
     end(&f);
 }
 
-/* Of a keeper that begins again with a clock that has gone back: not at once, or old words could be repeated,
- * but when its last word is long over. */
-static void a_keeper_whose_clock_has_gone_back_is_believed_again(void **state) {
+/* A keeper that begins again, with whatever number, is believed when it has proved it, and not before. */
+static void a_keeper_that_has_begun_again_proves_it(void **state) {
     (void)state;
     const struct bal_station_config config = kept();
     struct fixture f = begin(&config, 1);
-    struct bal_message power = {.type = BAL_MSG_POWER,
-                                .sender = KEEPER,
-                                .receiver = config.id,
-                                .fleet = config.fleet,
-                                .boot = 1000,
-                                .sequence = 7,
-                                .power = {.power = BAL_POWER_OFF, .valid_ms = 300}};
-    assert_int_equal(bal_station_hear(f.s, f.now, &power), BAL_RECEIPT_FRESH);
+    struct bal_message challenge, power = {.type = BAL_MSG_POWER,
+                                           .sender = KEEPER,
+                                           .receiver = config.id,
+                                           .fleet = config.fleet,
+                                           .boot = 1000,
+                                           .sequence = 7,
+                                           .power = {.power = BAL_POWER_OFF, .valid_ms = 300}};
+    assert_int_equal(bal_station_receive(f.s, f.now, &power), BAL_RECEIPT_FRESH);
     power.boot = 900;
     power.sequence = 1;
     power.power.power = BAL_POWER_ON;
-    f.now += 600 * MS;
-    assert_int_equal(bal_station_hear(f.s, f.now, &power), BAL_RECEIPT_OLD);
+    f.now += 60000 * MS;
     assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
-    f.now += 300 * MS;
-    assert_int_equal(bal_station_hear(f.s, f.now, &power), BAL_RECEIPT_FRESH);
+    said(&f, BAL_MSG_START, KEEPER, NULL);
+    assert_int_equal(bal_station_receive(f.s, f.now, &power), BAL_RECEIPT_UNPROVEN);
+    assert_int_equal(said(&f, BAL_MSG_CHALLENGE, KEEPER, &challenge), 1);
+    power.type = BAL_MSG_PROOF;
+    power.nonce = challenge.nonce;
+    assert_int_equal(bal_station_receive(f.s, f.now, &power), BAL_RECEIPT_FRESH);
+    power.type = BAL_MSG_POWER;
+    power.power = (struct bal_message_power){.power = BAL_POWER_ON, .valid_ms = 300};
+    power.sequence = 2;
+    assert_int_equal(bal_station_receive(f.s, f.now, &power), BAL_RECEIPT_FRESH);
     assert_int_equal(news(&f).verdict, BAL_RUN);
+    end(&f);
+}
+
+/* A keeper that has begun again has not heard the wake that it is owed: it is said once more with the proof.
+ */
+static void a_challenge_of_the_keeper_is_answered_with_the_wake(void **state) {
+    (void)state;
+    const struct bal_station_config config = kept();
+    struct fixture f = begin(&config, 1);
+    struct bal_message proof;
+    hear_power(&f, BAL_POWER_OFF, 0);
+    assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
+    said(&f, BAL_MSG_START, KEEPER, NULL);
+    hear(&f, KEEPER, (struct bal_message){.type = BAL_MSG_CHALLENGE, .nonce = {.nonce = 77}});
+    uint32_t count;
+    const struct bal_message *out = bal_station_outgoing(f.s, &count);
+    assert_int_equal(count, 2);
+    proof = out[0];
+    assert_true(proof.type == BAL_MSG_PROOF && proof.nonce.nonce == 77 && proof.receiver == KEEPER);
+    assert_true(out[1].type == BAL_MSG_START);
+    end(&f);
+}
+
+/* A dispatcher that has begun again has none of the offers of before. */
+static void a_dispatcher_that_has_begun_again_is_told_the_present(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    struct bal_message challenge;
+    hear_hungry(&f, D1, 1);
+    assert_int_equal(offered(&f, D1), 1);
+    f.boot = 2;
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_PROBE, .probe = {.probe = 5}});
+    assert_int_equal(said(&f, BAL_MSG_CHALLENGE, D1, &challenge), 1);
+    f.now += MS;
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_PROOF, .nonce = challenge.nonce});
+    uint32_t count;
+    const struct bal_message *out = bal_station_outgoing(f.s, &count);
+    assert_true(count >= 1 && out[0].type == BAL_MSG_LOAD && out[0].receiver == D1);
     end(&f);
 }
 
@@ -670,8 +853,129 @@ static void what_was_recorded_is_not_believed_in_silence(void **state) {
     for (int i = 0; i < 36; i++)
         assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_OLD);
     assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_REPEATED);
-    f.boot = 8; /* of a clock that has gone back */
-    assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_FRESH);
+    for (f.boot = 8; f.boot <= 10; f.boot += 2)
+        assert_int_equal(hear(&f, D1, resync), BAL_RECEIPT_UNPROVEN);
+    end(&f);
+}
+
+/* With two dispatchers, and a process that draws other numbers. */
+static struct fixture begin_with_chance(const struct bal_station_config *config, uint64_t seed) {
+    struct fixture f = begin(config, 2);
+    free(f.s);
+    f.s = view_of(&f, seed);
+    assert_int_equal(bal_station_join(f.s, f.now, 12, 1, NULL), BAL_OK);
+    return f;
+}
+
+/* What is heard while the clock is behind is valid from the latest time that there was. */
+static void a_clock_that_steps_back_stands_still(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    for (int i = 0; i < 16; i++) { /* an offer to no one in particular would be D2's in half of them */
+        struct fixture f = begin_with_chance(&config, (uint64_t)i);
+        const struct bal_station_task task = arrive(&f, 0, D1);
+        f.now -= 400 * MS;
+        hear_hungry(&f, D2, 1);
+        f.now += 600 * MS;
+        done(&f, task.ticket);
+        assert_true(offered(&f, D2) == 1 && offered(&f, D1) == 0);
+        end(&f);
+    }
+}
+
+static void a_late_hunger_is_not_believed(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    for (int i = 0; i < 16; i++) {
+        struct fixture f = begin_with_chance(&config, (uint64_t)i);
+        const struct bal_station_task task = arrive(&f, 0, D1);
+        f.sequence = 10;
+        hear_hungry(&f, D1, 1);
+        f.sequence = 20;
+        hear_hungry(&f, D2, 0);
+        f.sequence = 15;
+        hear_hungry(&f, D2, 1); /* of before */
+        f.sequence = 30 + (uint64_t)i;
+        done(&f, task.ticket);
+        assert_true(offered(&f, D1) == 1 && offered(&f, D2) == 0);
+        end(&f);
+    }
+}
+
+/* What a thief gets is of the class that can wait longest, and the last of that. */
+static void the_least_urgent_is_given_away(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(1);
+    config.steal = (struct bal_steal){.kind = BAL_STEAL_HALF};
+    struct fixture f = begin(&config, 1);
+    arrive(&f, 0, D1);
+    const uint64_t urgent = arrive(&f, 0, D1).ticket, other = arrive(&f, 1, D1).ticket;
+    struct bal_message grant = {0};
+    hear(&f, OTHER, (struct bal_message){.type = BAL_MSG_STEAL, .steal = {.steal = 9, .most = 1}});
+    assert_int_equal(said(&f, BAL_MSG_GRANT, OTHER, &grant), 1);
+    assert_true(grant.grant.count == 1 && grant.grant.tickets[0] == other && urgent != other);
+    end(&f);
+}
+
+/* Slots are kept free for what was asked for alone. */
+static void a_grant_that_nobody_asked_for_means_nothing(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    const struct bal_station_task task = arrive(&f, 0, D1);
+    hear(&f, OTHER,
+         (struct bal_message){.type = BAL_MSG_GRANT, .grant = {.steal = 9, .count = 1, .tickets = {5}}});
+    done(&f, task.ticket);
+    assert_int_equal(offered(&f, D1), 1);
+    end(&f);
+}
+
+static void requests_move_to_stations_alone(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(1);
+    config.classes = 1;
+    struct fixture f = begin(&config, 2);
+    arrive(&f, 0, D1);
+    arrive(&f, 0, D1);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_MOVE, .move = {.target = D2}});
+    assert_int_equal(bal_station_counts(f.s).given, 0);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_MOVE, .move = {.target = OTHER}});
+    assert_int_equal(bal_station_counts(f.s).given, 1);
+    end(&f);
+}
+
+static void classes_beyond_the_last_are_the_last(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    struct bal_message load = {0};
+    arrive(&f, 7, D1);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_PROBE, .probe = {.probe = 5}});
+    assert_int_equal(said(&f, BAL_MSG_LOAD, D1, &load), 1);
+    assert_true(load.load.classes == 2 && load.load.jobs[1] == 1);
+    end(&f);
+}
+
+/* A process that died in the middle of an operation has woken no worker: the one that rebuilds the block
+ * does. */
+static void who_has_news_is_woken_by_a_rebuild(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 1);
+    struct bal_station *other = view_of(&f, 2), *third = view_of(&f, 3);
+    struct bal_station_task task;
+    assert_int_equal(bal_station_join(other, f.now, 12, 1, NULL), BAL_OK);
+    assert_int_equal(bal_station_join(third, f.now, 13, 1, NULL), BAL_OK);
+    const uint64_t ticket = arrive(&f, 0, D1).ticket;
+    bal_station_arrive(other, f.now, 0, D1, false, &task);
+    assert_int_equal(task.verdict, BAL_QUEUE);
+    done(&f, ticket);
+    f.s->block->busy = 1;
+    bal_station_run_timers(third, f.now);
+    assert_int_equal(bal_station_next_to_wake(third), 1);
+    assert_true(bal_station_next_decision(other, f.now, &task) && task.verdict == BAL_RUN);
+    free(other);
+    free(third);
     end(&f);
 }
 
@@ -680,8 +984,8 @@ static void an_app_that_never_rests_is_woken(void **state) {
     struct bal_station_config config = kept();
     config.standby_ns = 0;
     struct fixture f = begin(&config, 1);
-    bal_station_pass(f.s, f.now);
-    assert_true(said(&f, BAL_MSG_WAKE, KEEPER, NULL) >= 1);
+    bal_station_run_timers(f.s, f.now);
+    assert_true(said(&f, BAL_MSG_START, KEEPER, NULL) >= 1);
     end(&f);
 }
 
@@ -706,10 +1010,10 @@ static void do_something(struct fixture *f, uint64_t *ticket, struct bal_rng *rn
     struct bal_station_task task;
     switch (bal_rng_below(rng, 6)) {
     case 0:
-        bal_station_pass(f->s, f->now);
+        bal_station_run_timers(f->s, f->now);
         break;
     case 1:
-        while (bal_station_news(f->s, f->now, &task))
+        while (bal_station_next_decision(f->s, f->now, &task))
             ;
         break;
     case 2:
@@ -752,7 +1056,7 @@ static void an_operation_that_was_not_finished_is_made_good(void **state) {
             continue;
         const uint64_t rebuilds = bal_station_counts(s).rebuilds;
         inside_tear_station(s, before, &rng);
-        bal_station_pass(s, f.now);
+        bal_station_run_timers(s, f.now);
         sound(&f);
         assert_true(bal_station_counts(s).rebuilds > rebuilds);
     }
@@ -787,6 +1091,12 @@ int main(void) {
         cmocka_unit_test(the_next_one_may_belong_to_another_process),
         cmocka_unit_test(a_free_slot_is_offered_to_a_hungry_dispatcher),
         cmocka_unit_test(a_hungry_dispatcher_gets_what_others_do_not_need),
+        cmocka_unit_test(an_offer_that_a_hungry_dispatcher_does_not_use_goes_to_another),
+        cmocka_unit_test(the_offers_of_one_whose_hunger_is_over_are_free_at_once),
+        cmocka_unit_test(one_that_did_not_use_its_offer_is_chosen_last_until_it_does),
+        cmocka_unit_test(a_question_is_answered_whatever_is_so),
+        cmocka_unit_test(one_that_cannot_use_offers_gets_none_for_as_long_as_it_says),
+        cmocka_unit_test(what_no_one_can_use_is_not_offered_again_before_a_heartbeat),
         cmocka_unit_test(hunger_that_is_not_repeated_is_forgotten),
         cmocka_unit_test(an_offer_is_made_anew_with_every_heartbeat_and_taken_back),
         cmocka_unit_test(a_slot_that_somebody_else_has_used_is_offered_to_anyone),
@@ -805,8 +1115,17 @@ int main(void) {
         cmocka_unit_test(an_idle_app_rests_and_nothing_is_passed_to_it_meanwhile),
         cmocka_unit_test(an_app_that_works_is_not_let_go),
         cmocka_unit_test(what_was_recorded_is_not_believed_in_silence),
+        cmocka_unit_test(a_clock_that_steps_back_stands_still),
+        cmocka_unit_test(a_late_hunger_is_not_believed),
+        cmocka_unit_test(the_least_urgent_is_given_away),
+        cmocka_unit_test(a_grant_that_nobody_asked_for_means_nothing),
+        cmocka_unit_test(requests_move_to_stations_alone),
+        cmocka_unit_test(classes_beyond_the_last_are_the_last),
+        cmocka_unit_test(who_has_news_is_woken_by_a_rebuild),
         cmocka_unit_test(an_app_that_never_rests_is_woken),
-        cmocka_unit_test(a_keeper_whose_clock_has_gone_back_is_believed_again),
+        cmocka_unit_test(a_keeper_that_has_begun_again_proves_it),
+        cmocka_unit_test(a_challenge_of_the_keeper_is_answered_with_the_wake),
+        cmocka_unit_test(a_dispatcher_that_has_begun_again_is_told_the_present),
         cmocka_unit_test(draining_offers_nothing),
         cmocka_unit_test(an_operation_that_was_not_finished_is_made_good),
         cmocka_unit_test(what_makes_no_sense_is_refused),

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "ballast/simulate.h"
-#include "base/coin.h"
+#include "base/bernoulli_bits.h"
 
 #include "../goodness.h"
 #include "../theory/close.h"
@@ -190,10 +190,17 @@ static void bad_steals(void **state) {
 static void placement_texts(void **state) {
     (void)state;
     static const char *const canonical[][2] = {
-        {"even", "even"},         {"moving", "moving"},
-        {"walk", "walk"},         {"hosts(4)", "hosts(4)"},
-        {"1", "hosts(1)"},        {"1k", "hosts(1000)"},
-        {"map(0:3)", "map(0:3)"}, {"map(7:1  2:5 11:1 )", "map(2:5 7:1 11:1)"},
+        {"even", "even"},
+        {"moving", "moving"},
+        {"longest", "longest"},
+        {"shortest", "shortest"},
+        {"cycling", "cycling"},
+        {"walk", "walk"},
+        {"hosts(4)", "hosts(4)"},
+        {"1", "hosts(1)"},
+        {"1k", "hosts(1000)"},
+        {"map(0:3)", "map(0:3)"},
+        {"map(7:1  2:5 11:1 )", "map(2:5 7:1 11:1)"},
     };
     for (size_t i = 0; i < sizeof canonical / sizeof *canonical; i++) {
         const struct bal_placement placement = placement_of(canonical[i][0]);
@@ -282,12 +289,12 @@ static void coins(void **state) {
     enum { WORDS = 60000 };
     for (size_t c = 0; c < sizeof chances / sizeof *chances; c++) {
         const double chance = chances[c];
-        const struct bal_coin coin = bal_coin_of(chance);
+        const struct bal_bernoulli coin = bal_bernoulli_make(chance);
         struct bal_rng rng;
         bal_rng_init(&rng, 7, c, BAL_STREAM_TEST);
         uint64_t heads[65] = {0}, place[64] = {0};
         for (int i = 0; i < WORDS; i++) {
-            const uint64_t word = bal_coin_flip(&coin, &rng, UINT64_MAX);
+            const uint64_t word = bal_bernoulli_draw(&coin, &rng, UINT64_MAX);
             heads[__builtin_popcountll(word)]++;
             for (int bit = 0; bit < 64; bit++)
                 place[bit] += word >> bit & 1;
@@ -306,13 +313,13 @@ static void coins(void **state) {
     /* the ends */
     struct bal_rng rng;
     bal_rng_init(&rng, 7, 0, BAL_STREAM_TEST);
-    const struct bal_coin never = bal_coin_of(0), always = bal_coin_of(1);
+    const struct bal_bernoulli never = bal_bernoulli_make(0), always = bal_bernoulli_make(1);
     for (int i = 0; i < 1000; i++) {
         const uint64_t some = bal_rng_next(&rng);
-        const struct bal_coin coin = bal_coin_of(0.7);
-        assert_true(bal_coin_flip(&never, &rng, some) == 0);
-        assert_true(bal_coin_flip(&always, &rng, some) == some);
-        assert_true((bal_coin_flip(&coin, &rng, some) & ~some) == 0);
+        const struct bal_bernoulli coin = bal_bernoulli_make(0.7);
+        assert_true(bal_bernoulli_draw(&never, &rng, some) == 0);
+        assert_true(bal_bernoulli_draw(&always, &rng, some) == some);
+        assert_true((bal_bernoulli_draw(&coin, &rng, some) & ~some) == 0);
     }
 }
 
@@ -387,12 +394,12 @@ static void any_length(void **state) {
 static void same_jobs(void **state) {
     (void)state;
     static const char *const steals[] = {"half", "one", "constant(0)"};
-    static const char *const placements[] = {"even",   "hosts(1)", "hosts(7)",
-                                             "moving", "walk",     "map(9:99 5:1)"};
+    static const char *const placements[] = {"even",          "hosts(1)", "hosts(7)", "moving", "walk",
+                                             "map(9:99 5:1)", "longest",  "shortest", "cycling"};
     const struct bal_run run = {.seed = 3, .replication = 1, .time = 700};
     double made = NAN;
     for (size_t i = 0; i < 3; i++)
-        for (size_t k = 0; k < 6; k++) {
+        for (size_t k = 0; k < sizeof placements / sizeof *placements; k++) {
             const struct bal_model model = model_of("100", 0.37, steals[i], placements[k]);
             const struct bal_trial trial = simulate(&model, &run);
             const double jobs = trial.metric[BAL_MESSAGES_PER_TIME] * 700 / trial.metric[BAL_PROBES_PER_JOB];
@@ -415,7 +422,7 @@ static void refuses(void **state) {
     struct bal_model random = model_of("8xuniform(1,2)", 0.9, "half", "even");
     struct bal_model batch = good, split = good, loaded = good, none = good, many = good, lonely = good;
     continuous.clock = BAL_CLOCK_CONTINUOUS;
-    assert_int_equal(bal_law_parse("exp", &continuous.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &continuous.size, NULL), BAL_OK);
     struct bal_model timed = continuous, dispatched = good;
     continuous.placement = placement_of("even");
     assert_int_equal(bal_batch_parse("geometric", &batch.batch, NULL), BAL_OK);
@@ -466,7 +473,7 @@ static void refuses(void **state) {
         assert_string_equal(err.text, bad[i].why);
     }
     /* A dispatcher cannot host it. */
-    const struct bal_setting setting = {8, 0.9};
+    const struct bal_policy_context setting = {8, 0.9};
     assert_int_equal(bal_policy_check(&stealing, &setting, NULL, &err), BAL_E_MODEL);
     assert_non_null(strstr(err.text, "a dispatcher cannot host it"));
     assert_true(bal_scheme_of(stealing.policy) == BAL_SCHEME_GENERATED && !stealing.policy->route);

@@ -10,7 +10,7 @@
 
 #include "ballast/store.h"
 
-#include "store/pack.h"
+#include "store/serialize.h"
 #include "store/store_private.h"
 
 #include <math.h>
@@ -80,7 +80,8 @@ static struct bal_trial make_trial(uint64_t seed, struct bal_histogram *response
     trial.events = bal_rng_next(&rng) >> 1;
     trial.engine = BAL_ENGINE_EVENT;
     for (int i = 0; i < 1000; i++) {
-        bal_histogram_add(response, bal_law_sample(&(struct bal_law){.kind = BAL_LAW_EXP, .mean = 1}, &rng));
+        bal_histogram_add(response,
+                          bal_dist_sample(&(struct bal_dist){.kind = BAL_DIST_EXP, .mean = 1}, &rng));
         waiting->count[bal_rng_below(&rng, BAL_HISTOGRAM_BINS)] +=
             bal_rng_next(&rng) >> bal_rng_below(&rng, 64);
     }
@@ -447,8 +448,9 @@ static void any_percentile_comes_from_stored_histograms(void **state) {
                      above = first_quantity("percentiles.db", e, 2).mean;
         assert_true(below < at && at < above && above - below < 0.1 * at);
         const struct bal_estimate stored = first_quantity("percentiles.db", e, 3);
-        assert_true(stored.mean == lab.percentile[d][2].mean && stored.half == lab.percentile[d][2].half);
-        assert_true(stored.half > 0);
+        assert_true(stored.mean == lab.percentile[d][2].mean &&
+                    stored.half_width == lab.percentile[d][2].half_width);
+        assert_true(stored.half_width > 0);
         bal_experiment_free(e);
     }
     bal_experiment_free(usual);

@@ -47,8 +47,8 @@ static struct bal_tuning small_tuning(void) {
                                 .points = 4,
                                 .model = {.load = 0.3}};
     assert_int_equal(bal_servers_parse("50", &tuning.model.servers, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("exp", &tuning.model.size, NULL), BAL_OK);
-    assert_int_equal(bal_law_parse("det(10)", &tuning.model.setup, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("exp", &tuning.model.size, NULL), BAL_OK);
+    assert_int_equal(bal_dist_parse("det(10)", &tuning.model.setup, NULL), BAL_OK);
     return tuning;
 }
 
@@ -90,7 +90,7 @@ static void impossible_tunings_are_refused(void **unused) {
     tuning.points = 1;
     assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_RANGE);
     tuning = small_tuning();
-    tuning.model.setup = (struct bal_law){0};
+    tuning.model.setup = (struct bal_dist){0};
     assert_int_equal(bal_tune(&tuning, &options, &tuned, &err), BAL_E_MODEL);
     tuning = small_tuning();
     tuning.model.load = -1;
@@ -111,7 +111,7 @@ static void proposals_are_what_they_say(void **unused) {
     struct bal_tuned tuned = {.point = points, .points = 2, .knee = 1};
     struct bal_tuning tuning = {.model = {.load = 0.3, .watts = {200, 140, 210, 10}}, .run = {.time = 100}};
     bal_servers_parse("50", &tuning.model.servers, NULL);
-    bal_law_parse("det(13)", &tuning.model.setup, NULL);
+    bal_dist_parse("det(13)", &tuning.model.setup, NULL);
     struct bal_tune_proposal p = bal_tune_propose(&tuning, &tuned);
     assert_true(p.standby == 7.5);
     assert_true(fabs(p.on - 13 * 200. / 130) < 1e-9);

@@ -1,5 +1,5 @@
 /* What the module tells of requests and of its fleet, as the twin takes it. */
-#include "twin/ring.h"
+#include "twin/parse_requests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,13 +42,12 @@ static void urgent_requests_are_high(void **unused) {
 
 static void servers_that_get_no_requests_are_counted(void **unused) {
     (void)unused;
-    static const char text[] =
-        "{\"schema\":1,\"dispatchers\":[{\"upstream\":\"u\",\"policy\":\"jiq\","
-        "\"stations\":true,\"slots\":2,\"class\":\"$http_priority\",\"servers\":["
-        "{\"name\":\"a\",\"state\":\"busy\"},{\"name\":\"b\",\"state\":\"quarantined\"},"
-        "{\"name\":\"c\",\"state\":\"down\"},{\"name\":\"d\",\"state\":\"off\"},"
-        "{\"name\":\"e\",\"state\":\"silent\"},{\"name\":\"f\",\"state\":\"closed\"},"
-        "{\"name\":\"g\",\"state\":\"draining\"}]}]}";
+    static const char text[] = "{\"schema\":1,\"dispatchers\":[{\"upstream\":\"u\",\"policy\":\"jiq\","
+                               "\"stations\":true,\"slots\":2,\"class\":\"$http_priority\",\"servers\":["
+                               "{\"name\":\"a\",\"state\":\"busy\"},{\"name\":\"b\",\"state\":\"ejected\"},"
+                               "{\"name\":\"c\",\"state\":\"down\"},{\"name\":\"d\",\"state\":\"off\"},"
+                               "{\"name\":\"e\",\"state\":\"silent\"},{\"name\":\"f\",\"state\":\"closed\"},"
+                               "{\"name\":\"g\",\"state\":\"draining\"}]}]}";
     struct bal_ring_fleet fleet;
     assert_int_equal(bal_ring_fleet(text, strlen(text), NULL, &fleet, NULL, NULL), BAL_OK);
     assert_int_equal(fleet.servers, 5);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "policy/parts.h"
+#include "policy/policy_common.h"
 
 #include "../goodness.h"
 

@@ -195,14 +195,18 @@ static struct bal_message some_message(enum bal_message_type type, struct bal_rn
     case BAL_MSG_GRANT:
         fill_grant(&m, rng);
         break;
-    case BAL_MSG_HUNGRY:
-        m.hungry.held = small_or_any(rng, 0, UINT32_MAX);
-        m.hungry.valid_ms = small_or_any(rng, 1, BAL_VALID_MAX);
+    case BAL_MSG_BACKLOG:
+        m.backlog.held = small_or_any(rng, 0, UINT32_MAX);
+        m.backlog.valid_ms = small_or_any(rng, 1, BAL_VALID_MAX);
         break;
-    case BAL_MSG_REST:
-        m.rest.after_ms = small_or_any(rng, 0, BAL_VALID_MAX);
+    case BAL_MSG_STOP:
+        m.stop.after_ms = small_or_any(rng, 0, BAL_VALID_MAX);
         break;
-    case BAL_MSG_WAKE:
+    case BAL_MSG_CHALLENGE:
+    case BAL_MSG_PROOF:
+        m.nonce.nonce = some_id(rng);
+        break;
+    case BAL_MSG_START:
     case BAL_MSG_RESYNC:
         break;
     }
@@ -218,7 +222,7 @@ static void every_message_comes_back(void **state) {
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     for (unsigned i = 0; i < 22000; i++) {
         const struct bal_message m =
-            some_message((enum bal_message_type)(BAL_MSG_IDLE + i % BAL_MSG_REST), &rng);
+            some_message((enum bal_message_type)(BAL_MSG_IDLE + i % BAL_MSG_PROOF), &rng);
         assert_null(bal_message_fault(&m));
         uint8_t bytes[BAL_DATAGRAM_MAX];
         const size_t size = bal_message_encode(&m, &key, bytes);
@@ -238,7 +242,7 @@ static void every_flipped_bit_is_refused(void **state) {
     const struct bal_key keys[] = {some_key(), bal_key_none()};
     struct bal_rng rng;
     bal_rng_init(&rng, 2, 0, BAL_STREAM_TEST);
-    for (unsigned i = 0; i < 2 * BAL_MSG_REST; i++) {
+    for (unsigned i = 0; i < 2 * BAL_MSG_PROOF; i++) {
         const struct bal_message m = some_message((enum bal_message_type)(BAL_MSG_IDLE + i / 2), &rng);
         struct bal_receiver ear;
         bal_receiver_init(&ear, FLEET, ME, &keys[i % 2]);
@@ -252,7 +256,7 @@ static void every_flipped_bit_is_refused(void **state) {
         }
         assert_int_equal(ear.counts[BAL_RECEIPT_MALFORMED], 8); /* the first byte: no message at all */
         assert_int_equal(ear.counts[BAL_RECEIPT_VERSION], 8);
-        assert_int_equal(ear.counts[BAL_RECEIPT_FORGED], 8 * size - 16);
+        assert_int_equal(ear.counts[BAL_RECEIPT_BAD_MAC], 8 * size - 16);
     }
 }
 
@@ -261,7 +265,7 @@ static void every_truncation_and_extension_is_refused(void **state) {
     const struct bal_key key = some_key();
     struct bal_rng rng;
     bal_rng_init(&rng, 3, 0, BAL_STREAM_TEST);
-    for (unsigned i = 0; i < 4 * BAL_MSG_REST; i++) {
+    for (unsigned i = 0; i < 4 * BAL_MSG_STOP; i++) {
         const struct bal_message m = some_message((enum bal_message_type)(BAL_MSG_IDLE + i / 4), &rng);
         struct bal_receiver ear;
         bal_receiver_init(&ear, FLEET, ME, &key);
@@ -294,7 +298,7 @@ static void keys_do_not_open_each_other(void **state) {
             bal_receiver_init(&ear, FLEET, ME, &keys[to]);
             const size_t size = bal_message_encode(&m, &keys[from], bytes);
             assert_int_equal(bal_receiver_open(&ear, bytes, size, &back),
-                             from == to ? BAL_RECEIPT_FRESH : BAL_RECEIPT_FORGED);
+                             from == to ? BAL_RECEIPT_FRESH : BAL_RECEIPT_BAD_MAC);
         }
 }
 
@@ -310,12 +314,12 @@ static void messages_for_others_are_strays(void **state) {
     struct bal_message m = some_message(BAL_MSG_IDLE, &rng), back;
     m.receiver = ME + 1;
     assert_int_equal(bal_receiver_open(&ear, bytes, bal_message_encode(&m, &key, bytes), &back),
-                     BAL_RECEIPT_STRAY);
+                     BAL_RECEIPT_WRONG_RECEIVER);
     m.receiver = ME;
     m.fleet = FLEET + 1;
     assert_int_equal(bal_receiver_open(&ear, bytes, bal_message_encode(&m, &key, bytes), &back),
-                     BAL_RECEIPT_STRAY);
-    assert_counts(&ear, BAL_RECEIPT_STRAY, 2);
+                     BAL_RECEIPT_WRONG_RECEIVER);
+    assert_counts(&ear, BAL_RECEIPT_WRONG_RECEIVER, 2);
 }
 
 /* What a receiver would refuse is not sent, and the member that is to blame is named. */
@@ -331,7 +335,7 @@ static void faults_are_not_sent(void **state) {
     assert_int_equal(bal_message_encode(&m, &key, bytes), 0);
     m.idle.free = 0;
     assert_string_equal(bal_message_fault(&m), "free");
-    m.type = (enum bal_message_type)12;
+    m.type = (enum bal_message_type)14;
     assert_string_equal(bal_message_fault(&m), "type");
     m.type = (enum bal_message_type)0;
     assert_string_equal(bal_message_fault(&m), "type");
@@ -352,22 +356,26 @@ static void faults_are_not_sent(void **state) {
 
 enum { BOOTS = 4, SEQUENCES = 300 };
 
-/* The rule said plainly: of the newest boot alone; not farther behind than the window; each once. */
+/* The rule said plainly: of the boot that is known alone; not farther behind than the window; each once; and
+ * what was said before a proof has come already. */
 struct history {
     bool came[BOOTS + 1][SEQUENCES + 1];
     uint64_t boot, newest;
 };
 
+static void literal_prove(struct history *h, uint64_t boot, uint64_t sequence) {
+    h->boot = boot;
+    h->newest = sequence;
+    for (uint64_t i = 0; i <= SEQUENCES; i++)
+        h->came[boot][i] = i <= sequence;
+}
+
 static enum bal_receipt literal_pass(struct history *h, uint64_t boot, uint64_t sequence) {
-    if (boot < h->boot)
+    if (h->boot && boot != h->boot)
+        return BAL_RECEIPT_UNPROVEN;
+    if (sequence + BAL_WINDOW <= h->newest)
         return BAL_RECEIPT_OLD;
-    if (boot > h->boot) {
-        h->boot = boot;
-        h->newest = 0;
-        memset(h->came[boot], 0, sizeof h->came[boot]);
-    } else if (sequence + BAL_WINDOW <= h->newest) {
-        return BAL_RECEIPT_OLD;
-    }
+    h->boot = boot;
     if (h->came[boot][sequence])
         return BAL_RECEIPT_REPEATED;
     h->came[boot][sequence] = true;
@@ -377,51 +385,104 @@ static enum bal_receipt literal_pass(struct history *h, uint64_t boot, uint64_t 
     return BAL_RECEIPT_FRESH;
 }
 
+static const uint64_t millisecond = 1000000;
+
+/* The window asks, and is answered by that boot at once. */
+static void prove(struct bal_replay_window *window, uint64_t boot, uint64_t sequence) {
+    struct bal_message m = {.type = BAL_MSG_START, .sender = 7, .boot = boot, .sequence = sequence},
+                       challenge;
+    assert_true(bal_replay_window_challenge(window, 1, 99, &m, &challenge));
+    assert_true(challenge.type == BAL_MSG_CHALLENGE && challenge.receiver == 7);
+    m.type = BAL_MSG_PROOF;
+    m.nonce = challenge.nonce;
+    assert_int_equal(bal_replay_window_admit(window, 1, &m), BAL_RECEIPT_FRESH);
+}
+
 static void window_follows_history(void **state) {
     (void)state;
     struct bal_rng rng;
     bal_rng_init(&rng, 6, 0, BAL_STREAM_TEST);
     unsigned seen[BAL_RECEIPTS] = {0};
     for (unsigned run = 0; run < 300; run++) {
-        struct bal_window window = {0};
+        struct bal_replay_window window = {0};
         static struct history history;
         memset(&history, 0, sizeof history);
         uint32_t boot = 1, next = 1;
         for (unsigned step = 0; step < 500; step++) {
             if (next > SEQUENCES - 80 || (boot < BOOTS && bal_rng_below(&rng, 200) == 0)) {
+                const uint64_t before = history.boot;
                 boot = boot < BOOTS ? boot + 1 : boot;
                 next = 1 + bal_rng_below(&rng, 3);
+                if (before && before != boot) {
+                    prove(&window, boot, next);
+                    literal_prove(&history, boot, next);
+                }
             }
             const uint32_t jump = bal_rng_below(&rng, 30) ? bal_rng_below(&rng, 3) : bal_rng_below(&rng, 80);
             next += jump;
             const uint32_t back = bal_rng_below(&rng, 3) ? 0 : bal_rng_below(&rng, 90);
             const uint64_t sequence = back < next ? next - back : 1;
             const uint64_t from = bal_rng_below(&rng, 20) ? boot : 1 + bal_rng_below(&rng, boot);
-            const enum bal_receipt receipt = bal_window_pass(&window, from, sequence);
+            const enum bal_receipt receipt = bal_replay_window_check(&window, from, sequence);
             assert_int_equal(receipt, literal_pass(&history, from, sequence));
             seen[receipt]++;
         }
     }
     assert_true(seen[BAL_RECEIPT_FRESH] > 100 && seen[BAL_RECEIPT_LATE] > 100);
     assert_true(seen[BAL_RECEIPT_OLD] > 100 && seen[BAL_RECEIPT_REPEATED] > 100);
+    assert_true(seen[BAL_RECEIPT_UNPROVEN] > 100);
 }
 
 static void window_at_its_ends(void **state) {
     (void)state;
-    struct bal_window w = {0};
-    assert_int_equal(bal_window_pass(&w, 1, 1), BAL_RECEIPT_FRESH);
-    assert_int_equal(bal_window_pass(&w, 1, UINT64_MAX), BAL_RECEIPT_FRESH);
-    assert_int_equal(bal_window_pass(&w, 1, UINT64_MAX - 63), BAL_RECEIPT_LATE);
-    assert_int_equal(bal_window_pass(&w, 1, UINT64_MAX - 63), BAL_RECEIPT_REPEATED);
-    assert_int_equal(bal_window_pass(&w, 1, UINT64_MAX - 64), BAL_RECEIPT_OLD);
-    assert_int_equal(bal_window_pass(&w, UINT64_MAX, 1), BAL_RECEIPT_FRESH);
-    assert_int_equal(bal_window_pass(&w, UINT64_MAX - 1, UINT64_MAX), BAL_RECEIPT_OLD);
-    assert_false(bal_window_forgive(&w, UINT64_MAX, 1));
-    assert_int_equal(bal_window_pass(&w, UINT64_MAX, 1), BAL_RECEIPT_REPEATED);
-    assert_true(bal_window_forgive(&w, 1, 7));
-    assert_int_equal(bal_window_pass(&w, 1, 7), BAL_RECEIPT_REPEATED);
-    assert_int_equal(bal_window_pass(&w, 1, 6), BAL_RECEIPT_LATE);
-    assert_int_equal(bal_window_pass(&w, 1, 8), BAL_RECEIPT_FRESH);
+    struct bal_replay_window w = {0};
+    assert_int_equal(bal_replay_window_check(&w, 1, 1), BAL_RECEIPT_FRESH);
+    assert_int_equal(bal_replay_window_check(&w, 1, UINT64_MAX), BAL_RECEIPT_FRESH);
+    assert_int_equal(bal_replay_window_check(&w, 1, UINT64_MAX - 63), BAL_RECEIPT_LATE);
+    assert_int_equal(bal_replay_window_check(&w, 1, UINT64_MAX - 63), BAL_RECEIPT_REPEATED);
+    assert_int_equal(bal_replay_window_check(&w, 1, UINT64_MAX - 64), BAL_RECEIPT_OLD);
+    assert_int_equal(bal_replay_window_check(&w, UINT64_MAX, 1), BAL_RECEIPT_UNPROVEN);
+    prove(&w, UINT64_MAX, 7);
+    assert_int_equal(bal_replay_window_check(&w, UINT64_MAX, 7), BAL_RECEIPT_REPEATED);
+    assert_int_equal(bal_replay_window_check(&w, UINT64_MAX, 6), BAL_RECEIPT_REPEATED); /* before the proof */
+    assert_int_equal(bal_replay_window_check(&w, UINT64_MAX, 8), BAL_RECEIPT_FRESH);
+    assert_int_equal(bal_replay_window_check(&w, 1, UINT64_MAX), BAL_RECEIPT_UNPROVEN);
+}
+
+/* Neither an earlier boot nor a later one is believed by its number, however long nothing has been heard;
+ * only the answer to this challenge counts, in time, and once. */
+static void boots_are_proved(void **state) {
+    (void)state;
+    struct bal_replay_window w = {0};
+    struct bal_message m = {.type = BAL_MSG_STOP, .sender = 7, .boot = 5, .sequence = 9}, challenge, again;
+    assert_int_equal(bal_replay_window_admit(&w, 0, &m), BAL_RECEIPT_FRESH);
+    for (uint64_t boot = 4; boot <= 6; boot += 2) {
+        m = (struct bal_message){.type = BAL_MSG_STOP, .sender = 7, .boot = boot, .sequence = 1};
+        assert_int_equal(bal_replay_window_admit(&w, UINT64_MAX / 2, &m), BAL_RECEIPT_UNPROVEN);
+    }
+    const uint64_t now = 1000 * millisecond;
+    assert_true(bal_replay_window_challenge(&w, now, 77, &m, &challenge));
+    assert_false(bal_replay_window_challenge(&w, now + 1, 78, &m, &again));
+    assert_true(bal_replay_window_challenge(&w, now + 20 * millisecond, 78, &m, &again));
+    assert_int_equal(again.nonce.nonce, challenge.nonce.nonce);
+    m.type = BAL_MSG_PROOF;
+    m.nonce.nonce = 76;
+    assert_int_equal(bal_replay_window_admit(&w, now, &m), BAL_RECEIPT_UNPROVEN);
+    m.nonce = challenge.nonce;
+    assert_int_equal(bal_replay_window_admit(&w, now + 2000 * millisecond, &m), BAL_RECEIPT_UNPROVEN);
+    /* The one that is known answers: it is still there. */
+    m.boot = 5;
+    m.sequence = 10;
+    assert_int_equal(bal_replay_window_admit(&w, now, &m), BAL_RECEIPT_FRESH);
+    assert_int_equal(w.boot, 5);
+    m.boot = 6;
+    m.sequence = 2;
+    assert_int_equal(bal_replay_window_admit(&w, now, &m), BAL_RECEIPT_UNPROVEN); /* once */
+    assert_true(bal_replay_window_challenge(&w, now, 79, &m, &challenge));
+    m.nonce = challenge.nonce;
+    assert_int_equal(bal_replay_window_admit(&w, now, &m), BAL_RECEIPT_FRESH);
+    assert_int_equal(w.boot, 6);
+    assert_int_equal(bal_replay_window_check(&w, 6, 1), BAL_RECEIPT_REPEATED);
 }
 
 static void receipts_have_their_counters(void **state) {
@@ -431,8 +492,8 @@ static void receipts_have_their_counters(void **state) {
     bal_receiver_init(&ear, FLEET, ME, &key);
     struct bal_sender mouth;
     bal_sender_init(&mouth, FLEET, 7, 2);
-    struct bal_window window = {0};
-    struct bal_message first = {.type = BAL_MSG_WAKE, .receiver = ME}, second = first, third = first;
+    struct bal_replay_window window = {0};
+    struct bal_message first = {.type = BAL_MSG_START, .receiver = ME}, second = first, third = first;
     bal_sender_stamp(&mouth, &first);
     bal_sender_stamp(&mouth, &second);
     bal_sender_stamp(&mouth, &third);
@@ -440,11 +501,13 @@ static void receipts_have_their_counters(void **state) {
     assert_int_equal(bal_receiver_accept(&ear, &window, &second), BAL_RECEIPT_FRESH);
     assert_int_equal(bal_receiver_accept(&ear, &window, &first), BAL_RECEIPT_LATE);
     assert_int_equal(bal_receiver_accept(&ear, &window, &second), BAL_RECEIPT_REPEATED);
-    assert_int_equal(bal_receiver_accept(&ear, NULL, &third), BAL_RECEIPT_STRANGER);
+    assert_int_equal(bal_receiver_accept(&ear, NULL, &third), BAL_RECEIPT_UNKNOWN_SENDER);
     third.boot = 1;
-    assert_int_equal(bal_receiver_accept(&ear, &window, &third), BAL_RECEIPT_OLD);
+    assert_int_equal(bal_receiver_accept(&ear, &window, &third), BAL_RECEIPT_UNPROVEN);
+    window.newest += BAL_WINDOW;
+    assert_int_equal(bal_receiver_accept(&ear, &window, &first), BAL_RECEIPT_OLD);
     for (int i = 0; i < BAL_RECEIPTS; i++)
-        assert_int_equal(ear.counts[i], i <= BAL_RECEIPT_LATE || i >= BAL_RECEIPT_STRANGER ? 1 : 0);
+        assert_int_equal(ear.counts[i], i <= BAL_RECEIPT_LATE || i >= BAL_RECEIPT_UNKNOWN_SENDER ? 1 : 0);
 }
 
 /* ---- keys ---- */
@@ -505,6 +568,40 @@ static void text_is_cut_to_its_room(void **state) {
     assert_true(bal_message_print(&m, whole, sizeof whole) < sizeof whole);
 }
 
+/* So that a fleet can change its key while it works: no host has to change at the same moment. */
+static void of_two_keys_one_signs_and_both_are_accepted(void **state) {
+    (void)state;
+    struct bal_keys old_new, new_old, old;
+    struct bal_error err;
+    assert_int_equal(bal_keys_parse("00112233445566778899aabbccddeeff", &old, &err), BAL_OK);
+    assert_false(bal_key_is_secret(&old.second));
+    assert_int_equal(
+        bal_keys_parse("00112233445566778899aabbccddeeff  ffeeddccbbaa99887766554433221100", &old_new, &err),
+        BAL_OK);
+    new_old = (struct bal_keys){old_new.second, old_new.first};
+    assert_memory_equal(&old_new.first, &old.first, sizeof old.first);
+    const struct bal_keys sets[] = {old, old_new, new_old, {new_old.first, bal_key_none()}};
+    for (int from = 0; from < 4; from++)
+        for (int to = 0; to < 4; to++) {
+            struct bal_receiver ear;
+            struct bal_message message = {.type = BAL_MSG_RESYNC, .sender = 7, .boot = 1, .sequence = 1};
+            uint8_t bytes[BAL_DATAGRAM_MAX];
+            const size_t size = bal_message_encode(&message, &sets[from].first, bytes);
+            bal_receiver_init_keys(&ear, 0, 1, &sets[to]);
+            const bool neighbours = from - to <= 1 && to - from <= 1; /* of one step of the change */
+            const enum bal_receipt receipt = bal_receiver_open(&ear, bytes, size, &message);
+            if (neighbours)
+                assert_int_equal(receipt, BAL_RECEIPT_FRESH);
+            if ((from <= 1) != (to <= 1) && !neighbours && (to == 0 || to == 3))
+                assert_int_equal(receipt, BAL_RECEIPT_BAD_MAC);
+        }
+    static const char *const wrong[] = {"", "0011", "00112233445566778899aabbccddeeff 0011",
+                                        "00112233445566778899aabbccddeeff 00000000000000000000000000000000",
+                                        "0011 00112233445566778899aabbccddeeff"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_not_equal(bal_keys_parse(wrong[i], &old, &err), BAL_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_vectors),
@@ -516,10 +613,12 @@ int main(void) {
         cmocka_unit_test(faults_are_not_sent),
         cmocka_unit_test(window_follows_history),
         cmocka_unit_test(window_at_its_ends),
+        cmocka_unit_test(boots_are_proved),
         cmocka_unit_test(receipts_have_their_counters),
         cmocka_unit_test(keys_are_read),
         cmocka_unit_test(no_key_stays_at_home),
         cmocka_unit_test(text_is_cut_to_its_room),
+        cmocka_unit_test(of_two_keys_one_signs_and_both_are_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,8 @@ BODIES = {
     "HUNGRY": (9, [("held", 4), ("valid_ms", 4)], 0),
     "RESYNC": (10, [], 0),
     "REST": (11, [("after_ms", 4)], 0),
+    "CHALLENGE": (12, [("nonce", 8)], 0),
+    "PROOF": (13, [("nonce", 8)], 0),
 }
 CODES = {4: "<I", 8: "<Q"}
 KEY = bytes(range(16))
@@ -120,6 +122,8 @@ def make():
     good("none is held", KEY, "HUNGRY", 5, 3, 0, 1, 9, (0, 500))
     good("tell me", KEY, "RESYNC", 5, 3, 0, 1, 10)
     good("rest", KEY, "REST", 5, 7, 70, 1, 11, (60000,))
+    good("are you there now", KEY, "CHALLENGE", 5, 70, 7, 1, 12, (0x1122334455667788,))
+    good("yes", KEY, "PROOF", 5, 7, 70, boot, 13, (0x1122334455667788,))
     good("without a key of its own", NO_KEY, "WAKE", 5, 3, 7, 1, 2)
 
     whole = signed(layout("PROBE", 5, 3, 7, 1, 1, (9,)), KEY)
@@ -135,7 +139,7 @@ def make():
     emit("a flipped bit of the tag", KEY, 5, "forged", flipped(whole, 48, 128))
     emit("the fourth byte is not 0", KEY, 5, "malformed", signed(flipped(whole[:-8], 3), KEY))
     emit("type 0", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 4), KEY))
-    emit("type 12", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 8), KEY))
+    emit("type 14", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 10), KEY))
     emit("a byte too many", KEY, 5, "malformed", signed(whole[:-8] + bytes(1), KEY))
     emit("a body too short", KEY, 5, "malformed", signed(whole[:-9], KEY))
     bad("sent by nobody", "WAKE", head=(5, 0, 3, 1, 9))
@@ -166,6 +170,8 @@ def make():
     bad("25 tickets told, 24 there", "GRANT", (1, 25), range(1, 25))
     bad("hungry for no time", "HUNGRY", (1, 0))
     bad("rest after more than a day", "REST", (86400001,))
+    bad("a challenge without a number", "CHALLENGE", (0,))
+    bad("a proof of nothing", "PROOF", (0,))
 
 
 def text_of_all():

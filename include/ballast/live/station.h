@@ -1,32 +1,33 @@
-/* The station of a live server: it stands before one app, limits it to its slots, queues the rest by class,
- * and tells dispatchers the truth.
+/* The station of a live server: it stands in front of one app, limits it to its slots, queues the rest by
+ * class, and reports its load to the dispatchers.
  *
- * Like the dispatcher (dispatcher.h, which see for time, the lock, processes and death) it is one flat block
- * that processes share, without socket, clock or allocation. It answers who runs next; the processes do the
- * work and wake each other:
+ * Like the dispatcher (see dispatcher.h for time, the lock, processes and their death) it is one flat block
+ * that processes share, without socket, clock or allocation. It decides which request runs next; the
+ * processes do the work and wake each other:
  *
  *     bal_station_create(block, &config, now);
  *     bal_station_open(s, block, seed, &err);
  *     bal_station_join(s, now, pid, start_time, &err);
  *     ... for each request:
  *     bal_station_arrive(s, now, class, dispatcher, moved, &what);
- *         BAL_RUN: pass it to the app;  BAL_QUEUE: wait for news;  BAL_FULL: answer 503
+ *         BAL_RUN: pass it to the app;  BAL_QUEUE: wait for the decision;  BAL_FULL: answer 503
  *     bal_station_done(s, now, what.ticket, failed);
  *
  * First come, first served within a class; the more urgent class first; nothing that runs is interrupted. A
- * request that has not started may be taken by a station that is idle (STEAL) or moved at the wish of a
- * dispatcher (MOVE): its process then passes it to that station instead of to the app, and tells what became
- * of it by bal_station_done(), or bal_station_returned() when it was refused there: it goes back to its
- * place.
+ * request that has not started may be taken by a station that is idle (STEAL) or moved at the request of a
+ * dispatcher (MOVE): its process then passes it to that station instead of to the app, and reports the result
+ * by bal_station_done(), or bal_station_returned() when it was refused there: it goes back to its place.
  *
- * A free slot is offered to one dispatcher: one that has said that it holds requests, if any is known, else a
- * uniform one. What is offered and not used is offered anew with every heartbeat, and taken back when there
- * is no free slot any longer or a hungry dispatcher turns up.
+ * A free slot is offered to one dispatcher: one with a backlog, if any is known, else one chosen uniformly at
+ * random. An offer that is not used is sent again with every heartbeat, and taken back when there is no free
+ * slot any longer or a dispatcher reports a backlog. One that has a backlog itself keeps its offer for one
+ * beat at most: an idle slot is not reserved for a dispatcher that cannot use it while another one holds
+ * requests.
  *
- * Where a keeper starts and stops the app its power is as the keeper says: requests that meet a resting app
- * wait, and the keeper is told to wake it until it answers. An app that has been idle for standby_ns may
- * rest; from the moment that the keeper is told so nothing is passed to the app before the keeper says that
- * it is on again. Without a keeper the app is always on.
+ * Where a keeper starts and stops the app, the power state is what the keeper reports. Requests for an app
+ * that is off wait, and the station sends START to the keeper until the keeper answers. An app that has been
+ * idle for standby_ns may be stopped; once the keeper has been sent STOP, nothing is passed to the app until
+ * the keeper reports that it is on again. Without a keeper the app is always on.
  *
  * Costs: O(1) for a request and a message, O(log peers) for none; O(dispatchers) for a heartbeat; O(requests
  * that are given away) for STEAL. */
@@ -46,20 +47,20 @@ extern "C" {
 #endif
 
 struct bal_station_config {
-    uint32_t owners;   /* processes that share it at once, at most 256 */
+    uint32_t workers;  /* processes that share it at once, at most 256 */
     uint32_t slots;    /* requests that the app works on at once */
     uint32_t queue;    /* requests that wait at most, those on their way elsewhere included */
     uint32_t classes;  /* at most BAL_CLASSES_MAX; 0 is 1 */
     uint32_t peers;    /* dispatchers and other stations at most */
-    uint64_t beat_ns;  /* between heartbeats; what is said is valid for three of them */
-    uint64_t offer_ns; /* mean time between offers while a slot is free, for policies that want such (rcpb);
+    uint64_t beat_ns;  /* between heartbeats; a message is valid for three of them */
+    uint64_t offer_ns; /* mean time between offers while a slot is free, for policies that need this (rcpb);
                           0: a slot is offered when it becomes free */
     struct bal_steal steal; /* how much is given to a thief; none: this station neither steals nor gives */
-    uint64_t steal_ns;      /* how long the answer of a victim, and what it grants, is waited for */
+    uint64_t steal_ns;      /* how long it waits for the victim's answer, and for granted requests */
     uint64_t keeper;        /* its id; 0: there is none */
-    uint64_t standby_ns;    /* an app that has been idle for so long may rest; 0: never, and it is
-                               woken whenever it does */
-    uint32_t fleet;         /* for messages; see wire.h */
+    uint64_t standby_ns; /* an app that has been idle for so long may be stopped; 0: never, and it is started
+                            again whenever it is off */
+    uint32_t fleet;      /* for messages; see wire.h */
     uint64_t id, boot;
 };
 
@@ -77,14 +78,14 @@ enum bal_code bal_station_open(struct bal_station *s, void *block, uint64_t seed
 enum bal_code bal_station_join(struct bal_station *s, uint64_t now, uint64_t pid, uint64_t start,
                                struct bal_error *err);
 void bal_station_leave(struct bal_station *s, uint64_t now);
-bool bal_station_owner(struct bal_station *s, uint32_t i, uint64_t *pid, uint64_t *start);
+bool bal_station_worker(struct bal_station *s, uint32_t i, uint64_t *pid, uint64_t *start);
 void bal_station_reap(struct bal_station *s, uint64_t now, uint32_t i);
-uint32_t bal_station_self(const struct bal_station *s);
+uint32_t bal_station_worker_number(const struct bal_station *s);
 
-/* ---- who else there is ---- */
+/* ---- dispatchers and other stations ---- */
 
 /* The dispatchers that send here, and the stations from which may be stolen and to which may be moved. Those
- * that were there before keep what is known of them. On failure nothing has changed. */
+ * that were listed before keep their state. On failure nothing has changed. */
 enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const uint64_t *dispatchers,
                                     uint32_t dispatcher_count, const uint64_t *stations,
                                     uint32_t station_count, struct bal_error *err);
@@ -93,9 +94,9 @@ enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const u
 
 enum bal_station_verdict {
     BAL_RUN,     /* pass it to the app */
-    BAL_QUEUE,   /* it waits: the verdict comes as news */
+    BAL_QUEUE,   /* it waits: the decision comes later */
     BAL_FORWARD, /* pass it to the station `target`: it has been given away */
-    BAL_FULL,    /* no room; the ticket is void */
+    BAL_FULL,    /* the queue is full; the ticket is void */
 };
 
 struct bal_station_task {
@@ -104,48 +105,50 @@ struct bal_station_task {
     uint64_t target; /* id of a station */
 };
 
-/* A request has come, sent by this dispatcher (0 or an unknown id: by somebody else). moved: by another
- * station, to which it was sent first: it is not given away again. */
+/* A request has come, sent by this dispatcher (0 or an unknown id: not by a known dispatcher). moved: by
+ * another station, to which it was sent first: it is not given away again. */
 void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint64_t dispatcher, bool moved,
                         struct bal_station_task *task);
-/* The head of the app's response is about to be sent. True: *message says that the slot of this request is
- * offered to the dispatcher that sent it, and is to ride on the response instead of being a datagram. It
- * becomes true when the response ends, and that dispatcher hears it then (bal_dispatcher_hear), if the
- * response has come as a whole. When something else becomes of the slot, bal_station_done() leaves a later
- * message that says so. Asked once for a request at most. */
-bool bal_station_promise(struct bal_station *s, uint64_t now, uint64_t ticket, struct bal_message *message);
+/* The head of the app's response is about to be sent. True: *message offers the slot of this request to the
+ * dispatcher that sent it; send it with the response instead of as a datagram. The offer takes effect when
+ * the response ends: that dispatcher processes it then (bal_dispatcher_receive), if the response was
+ * complete. If the slot is used otherwise, bal_station_done() queues a later message that says so. Call it at
+ * most once for a request. */
+bool bal_station_piggyback_offer(struct bal_station *s, uint64_t now, uint64_t ticket,
+                                 struct bal_message *message);
 /* The app, or the station that it was passed to, has answered. */
 bool bal_station_done(struct bal_station *s, uint64_t now, uint64_t ticket, bool failed);
 /* The station that it was passed to has not taken it: it waits here again, in its old place. */
 bool bal_station_returned(struct bal_station *s, uint64_t now, uint64_t ticket);
 /* The client has gone away, whatever the request was doing. */
 bool bal_station_cancel(struct bal_station *s, uint64_t now, uint64_t ticket);
-/* The next verdict on a request of this process. */
-bool bal_station_news(struct bal_station *s, uint64_t now, struct bal_station_task *task);
+/* The next decision on a request of this process. */
+bool bal_station_next_decision(struct bal_station *s, uint64_t now, struct bal_station_task *task);
 
-/* ---- what is heard, time, and what is handed out: as in dispatcher.h ---- */
+/* ---- received messages, time, and outgoing messages: as in dispatcher.h ---- */
 
-enum bal_receipt bal_station_hear(struct bal_station *s, uint64_t now, const struct bal_message *message);
-uint64_t bal_station_pass(struct bal_station *s, uint64_t now);
+enum bal_receipt bal_station_receive(struct bal_station *s, uint64_t now, const struct bal_message *message);
+uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now);
 /* receiver: a dispatcher, a station or the keeper; BAL_EVERYONE: every dispatcher. */
-const struct bal_message *bal_station_out(struct bal_station *s, uint32_t *count);
-uint32_t bal_station_woken(struct bal_station *s);
-const bool *bal_station_wakes(const struct bal_station *s);
+const struct bal_message *bal_station_outgoing(struct bal_station *s, uint32_t *count);
+uint32_t bal_station_next_to_wake(struct bal_station *s);
+const bool *bal_station_wake_pending(const struct bal_station *s);
 
-/* Finishes what it has and asks for nothing new (on), or is as before (off). What still comes is served. */
+/* on: finishes the requests it has and asks for no new ones; off: normal operation. Requests that still come
+ * are served. */
 void bal_station_drain(struct bal_station *s, uint64_t now, bool on);
 
-/* ---- looking at it ---- */
+/* ---- inspection ---- */
 
 struct bal_station_counts {
     uint64_t arrived, ran, answered, failed, full, cancelled, reaped;
-    uint64_t given, returned; /* to other stations, and back */
-    uint64_t offers, rode;    /* slots that were offered; of these on responses */
+    uint64_t given, returned;     /* to other stations, and back */
+    uint64_t offers, piggybacked; /* slots that were offered; of these on responses */
     uint64_t probed;
     uint64_t unsent, rebuilds, void_tickets;
     uint64_t receipts[BAL_RECEIPTS];
-    uint64_t said[BAL_MSG_TYPES];  /* messages by type; one to everyone counts for each dispatcher */
-    uint64_t heard[BAL_MSG_TYPES]; /* that were fresh or late */
+    uint64_t messages_sent[BAL_MSG_TYPES]; /* messages by type; one to everyone counts for each dispatcher */
+    uint64_t messages_received[BAL_MSG_TYPES]; /* that were fresh or late */
 };
 
 struct bal_station_view {
@@ -157,10 +160,10 @@ struct bal_station_view {
 
 struct bal_station_counts bal_station_counts(const struct bal_station *s);
 struct bal_station_view bal_station_view(const struct bal_station *s);
-/* What this dispatcher has been offered so far, ever, and has not used yet. */
+/* Slots offered to this dispatcher: in total, and those not used yet. */
 uint64_t bal_station_offered(const struct bal_station *s, uint64_t dispatcher, uint32_t *open);
-/* NULL: everything is as the requests say, else what is not. O(requests + peers). */
-const char *bal_station_unsound(const struct bal_station *s);
+/* NULL: everything agrees with the requests, else what does not. O(requests + peers). */
+const char *bal_station_find_inconsistency(const struct bal_station *s);
 
 #ifdef __cplusplus
 }

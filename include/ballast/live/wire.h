@@ -1,9 +1,9 @@
-/* What dispatchers, stations and keepers say to each other: messages to bytes and back.
+/* The messages between dispatchers, stations and keepers: encoding to bytes and decoding.
  *
  * A message is one datagram of at most 256 bytes in a fixed little-endian layout, signed with SipHash-2-4;
- * docs/wire.md specifies the bytes. This is the only parser of what comes from the network. It knows no
+ * docs/wire.md specifies the bytes. This is the only parser of what comes from the network. It uses no
  * socket, clock or address, allocates nothing and holds no pointers, so that its structs may lie in memory
- * that processes share, under the lock of whoever owns them.
+ * that processes share, under the lock of their owner.
  *
  *     struct bal_sender me;
  *     bal_sender_init(&me, fleet, my_id, boot);
@@ -16,7 +16,7 @@
  *     bal_receiver_init(&ear, fleet, my_id, &key);
  *     if (bal_receiver_open(&ear, bytes, size, &m) == BAL_RECEIPT_FRESH &&
  *         bal_receiver_accept(&ear, window_of(m.sender), &m) <= BAL_RECEIPT_LATE)
- *         ... m is from who it says, for me, and has not been here before
+ *         ... m is genuine, is for me, and was not received before
  *
  * Messages are lost, repeated, late and reordered; nothing here waits for an answer. */
 #ifndef BALLAST_LIVE_WIRE_H
@@ -35,31 +35,34 @@ extern "C" {
 enum {
     BAL_WIRE_VERSION = 1,
     BAL_DATAGRAM_MAX = 256,   /* bytes of the longest message; a longer datagram is malformed */
-    BAL_MESSAGE_TEXT = 768,   /* room that any message needs as text, its end included */
-    BAL_CLASSES_MAX = 8,      /* classes that a load tells apart: those of RFC 9218 */
+    BAL_MESSAGE_TEXT = 768,   /* bytes that are enough for any message as text, terminator included */
+    BAL_CLASSES_MAX = 8,      /* classes in a LOAD: as many as in RFC 9218 */
     BAL_GRANT_MAX = 24,       /* tickets in one grant */
     BAL_VALID_MAX = 86400000, /* the longest time that a message may name: a day, in ms */
-    BAL_MSG_TYPES = 12,       /* one more than the greatest number of a type */
+    BAL_MSG_TYPES = 14,       /* one more than the greatest number of a type */
     BAL_WINDOW = 64,          /* how far a message may be behind the newest of its sender */
 };
 
-#define BAL_EVERYONE UINT64_C(0) /* as a receiver: whoever hears it; nobody has this id */
+#define BAL_EVERYONE UINT64_C(0) /* as a receiver: all that receive it; no participant has this id */
 
-/* Numbers are those of the wire. "Statements" tell the present: the newest is believed, and one that comes
- * late is not. The others ask for something, or answer. */
+/* Numbers are those of the wire. "Statements" describe the present state: the newest is used, and one that
+ * comes late is not. The others are requests or replies. */
 enum bal_message_type {
-    BAL_MSG_IDLE = 1,  /* station to one dispatcher: free slots, offered to it alone. A statement */
-    BAL_MSG_LOAD = 2,  /* station to dispatcher: how busy it is; heartbeat, and the answer to a probe. A
-                          statement */
-    BAL_MSG_POWER = 3, /* station to all dispatchers, keeper to its station. A statement */
-    BAL_MSG_PROBE = 4, /* dispatcher to station: how long are you? */
-    BAL_MSG_WAKE = 5,  /* dispatcher to station, station to keeper: start the app; said until POWER answers */
-    BAL_MSG_MOVE = 6,  /* dispatcher to station: your last job of the lowest rank goes to the target */
-    BAL_MSG_STEAL = 7, /* station to station: may I have some? */
-    BAL_MSG_GRANT = 8, /* station to station: these come */
-    BAL_MSG_HUNGRY = 9,  /* dispatcher to stations: so many are held here. A statement */
-    BAL_MSG_RESYNC = 10, /* dispatcher to stations: I have begun anew, tell me the present */
-    BAL_MSG_REST = 11,   /* station to keeper: the app may rest */
+    BAL_MSG_IDLE = 1,       /* station to one dispatcher: free slots, offered to it alone. A statement */
+    BAL_MSG_LOAD = 2,       /* station to dispatcher: how busy it is; heartbeat, and the answer to a probe. A
+                               statement */
+    BAL_MSG_POWER = 3,      /* station to all dispatchers, keeper to its station. A statement */
+    BAL_MSG_PROBE = 4,      /* dispatcher to station: how long is your queue? */
+    BAL_MSG_START = 5,      /* dispatcher to station, station to keeper: start the app; repeated until POWER
+                               answers */
+    BAL_MSG_MOVE = 6,       /* dispatcher to station: your last job of the lowest rank goes to the target */
+    BAL_MSG_STEAL = 7,      /* station to station: may I have some requests? */
+    BAL_MSG_GRANT = 8,      /* station to station: these requests will come */
+    BAL_MSG_BACKLOG = 9,    /* dispatcher to stations: this many are held here. A statement */
+    BAL_MSG_RESYNC = 10,    /* dispatcher to stations: I have restarted, send me your state */
+    BAL_MSG_STOP = 11,      /* station to keeper: the app may be stopped */
+    BAL_MSG_CHALLENGE = 12, /* to a sender whose boot is not known: are you there now? */
+    BAL_MSG_PROOF = 13,     /* the answer: this is my boot */
 };
 
 enum bal_power_state {
@@ -69,16 +72,16 @@ enum bal_power_state {
     BAL_POWER_DRAINING, /* finishes what it has and takes nothing new */
 };
 
-/* The bodies. Times are in milliseconds from the receipt, unless they say otherwise; what is said holds for
- * valid_ms and is forgotten then. Numbers called ids are never 0 where they name something. */
+/* The bodies. Times are in milliseconds from the receipt, unless stated otherwise. A message is valid for
+ * valid_ms and forgotten then. An id that names something is never 0. */
 
 struct bal_message_idle {
     uint32_t free;     /* slots that are offered, at least 1 */
     uint32_t slots;    /* of the station, at least as many */
     uint32_t valid_ms; /* at least 1 */
-    /* Each offer of a slot is a token, numbered by its station, for each dispatcher from 1. These are
-     * the last `free` up to and including this one; a token that has been used, or has been told of before,
-     * is not counted again. */
+    /* Each offer of a slot is a token, numbered by its station, for each dispatcher from 1. These are the
+     * last `free` up to and including this one; a token that has been used, or was received before, is not
+     * counted again. */
     uint64_t token;
 };
 
@@ -86,25 +89,25 @@ struct bal_message_load {
     uint64_t probe; /* the id of the probe that this answers; 0: a heartbeat */
     uint32_t slots; /* at least 1 */
     uint32_t in_service;
-    uint32_t room;                  /* jobs that it would still take before it refuses */
-    uint32_t answers;               /* responses of late ... */
-    uint32_t errors;                /* ... and those among them that no client can use */
-    uint32_t latency_us;            /* the time that a job which came now would take; UINT32_MAX: not told */
-    uint32_t valid_ms;              /* at least 1 */
-    uint32_t power;                 /* enum bal_power_state */
-    uint32_t classes;               /* 1 ... BAL_CLASSES_MAX */
+    uint32_t room;       /* jobs that it would still take before it refuses */
+    uint32_t answers;    /* responses of late ... */
+    uint32_t errors;     /* ... and those among them that no client can use */
+    uint32_t latency_us; /* the time that a job which came now would take; UINT32_MAX: not reported */
+    uint32_t valid_ms;   /* at least 1 */
+    uint32_t power;      /* enum bal_power_state */
+    uint32_t classes;    /* 1 ... BAL_CLASSES_MAX */
     uint32_t jobs[BAL_CLASSES_MAX]; /* of each class, the most urgent first, waiting and in service */
 };
 
 struct bal_message_power {
     uint32_t power;    /* enum bal_power_state */
     uint32_t failures; /* starts in a row that came to nothing */
-    uint32_t retry_ms; /* it is not started again before that, whoever asks */
+    uint32_t retry_ms; /* it is not started again before that, whatever is requested */
     uint32_t valid_ms; /* at least 1 */
 };
 
-/* Ids of probes are random: an answer that names one cannot be older than the question, whatever the clocks
- * of the station say. */
+/* Ids of probes are random: an answer that names one cannot be older than the probe, whatever the station's
+ * clocks show. */
 struct bal_message_probe {
     uint64_t probe; /* the answer names it */
 };
@@ -119,28 +122,35 @@ struct bal_message_steal {
 };
 
 struct bal_message_grant {
-    uint64_t steal;                  /* which question this answers */
-    uint32_t count;                  /* 0: there is nothing to be had */
+    uint64_t steal;                  /* id of the STEAL that this answers */
+    uint32_t count;                  /* 0: there is nothing to give */
     uint64_t tickets[BAL_GRANT_MAX]; /* of the requests that will come to the thief */
 };
 
-struct bal_message_hungry {
-    uint32_t held;     /* 0: not hungry any longer */
+/* Sent to one station alone, it requests one free slot, and is answered by IDLE or LOAD; with held 0 it means
+ * that the station's offers cannot be used for valid_ms. */
+struct bal_message_backlog {
+    uint32_t held;     /* 0: no backlog any longer */
     uint32_t valid_ms; /* at least 1 */
 };
 
-struct bal_message_rest {
-    uint32_t after_ms; /* when it has not been woken for so long */
+struct bal_message_stop {
+    uint32_t after_ms; /* when no start was requested for so long */
+};
+
+/* CHALLENGE and PROOF. */
+struct bal_message_nonce {
+    uint64_t nonce; /* random, not 0; the proof names that of the challenge */
 };
 
 struct bal_message {
     enum bal_message_type type;
-    uint32_t fleet;    /* messages of other fleets are not for us */
+    uint32_t fleet;    /* messages of other fleets are rejected */
     uint64_t sender;   /* id, never BAL_EVERYONE */
     uint64_t receiver; /* id or BAL_EVERYONE */
-    uint64_t boot;     /* greater at each start of the sender, from 1 */
-    uint64_t sequence; /* greater with each message of a boot, to whomever, from 1 */
-    union {            /* nothing for WAKE and RESYNC */
+    uint64_t boot;     /* different at each start of the sender, not 0 */
+    uint64_t sequence; /* greater with each message of a boot, whatever the receiver, from 1 */
+    union {            /* nothing for START and RESYNC */
         struct bal_message_idle idle;
         struct bal_message_load load;
         struct bal_message_power power;
@@ -148,15 +158,16 @@ struct bal_message {
         struct bal_message_move move;
         struct bal_message_steal steal;
         struct bal_message_grant grant;
-        struct bal_message_hungry hungry;
-        struct bal_message_rest rest;
+        struct bal_message_backlog backlog;
+        struct bal_message_stop stop;
+        struct bal_message_nonce nonce;
     };
 };
 
 /* ---- keys ---- */
 
-/* What a fleet shares. Without a key of its own a fleet uses the one that everybody knows: damage is seen
- * then, but forgery is not. */
+/* What a fleet shares. Without a key of its own a fleet uses a public one: damage is detected then, but
+ * forgery is not. */
 struct bal_key {
     uint8_t bytes[16];
 };
@@ -164,9 +175,19 @@ struct bal_key {
 /* Reads 32 hexadecimal digits; not all of them 0. */
 enum bal_code bal_key_parse(const char *text, struct bal_key *key, struct bal_error *err);
 struct bal_key bal_key_none(void);
+/* While the key of a fleet is changed there are two: messages are signed with the first, and both are
+ * accepted. Otherwise the second is bal_key_none(). Reads one key, or two with blanks between them. */
+struct bal_keys {
+    struct bal_key first, second;
+};
+enum bal_code bal_keys_parse(const char *text, struct bal_keys *keys, struct bal_error *err);
 bool bal_key_is_secret(const struct bal_key *key);
 /* An error when datagrams leave this machine (loopback is false) and the key is not secret. */
 enum bal_code bal_key_check(const struct bal_key *key, bool loopback, struct bal_error *err);
+
+/* The id of the participant with this address, as text: "10.0.0.11:8080" or "unix:/run/app". Never
+ * BAL_EVERYONE. */
+uint64_t bal_address_id(const char *text, size_t length);
 
 /* ---- messages and bytes ---- */
 
@@ -174,7 +195,7 @@ enum bal_code bal_key_check(const struct bal_key *key, bool loopback, struct bal
 const char *bal_message_fault(const struct bal_message *message);
 
 /* Writes the datagram and returns its size, at most BAL_DATAGRAM_MAX; 0 when the message has a fault. Bytes
- * of the struct that the type does not use are not looked at. */
+ * of the struct that the type does not use are ignored. */
 size_t bal_message_encode(const struct bal_message *message, const struct bal_key *key,
                           uint8_t bytes[BAL_DATAGRAM_MAX]);
 
@@ -183,9 +204,9 @@ size_t bal_message_encode(const struct bal_message *message, const struct bal_ke
 size_t bal_message_print(const struct bal_message *message, char *text, size_t size);
 const char *bal_message_name(enum bal_message_type type); /* "IDLE"; "?" when there is none */
 
-/* Does it tell the present, so that one which comes late is not to be believed? */
+/* Does it describe the present state, so that one which comes late must not be used? */
 static inline bool bal_message_is_statement(enum bal_message_type type) {
-    return type <= BAL_MSG_POWER || type == BAL_MSG_HUNGRY;
+    return type <= BAL_MSG_POWER || type == BAL_MSG_BACKLOG;
 }
 
 /* ---- sending ---- */
@@ -196,7 +217,8 @@ struct bal_sender {
     uint64_t sequence; /* of the last message */
 };
 
-/* boot must be greater than at every start before: nanoseconds of the wall clock will do. */
+/* boot must differ from that of every earlier start, and not be 0: a random number will do. No order is
+ * needed. */
 void bal_sender_init(struct bal_sender *sender, uint32_t fleet, uint64_t id, uint64_t boot);
 /* Fills in fleet, sender, boot and the next sequence. One message to many is stamped once, for
  * BAL_EVERYONE. */
@@ -204,56 +226,79 @@ void bal_sender_stamp(struct bal_sender *sender, struct bal_message *message);
 
 /* ---- receiving ---- */
 
-/* What becomes of a datagram; each has its counter. The first two may be used. */
+/* The result of receiving a datagram; each has its counter. Messages with the first two may be used. */
 enum bal_receipt {
-    BAL_RECEIPT_FRESH, /* newer than all before it */
-    BAL_RECEIPT_LATE,  /* a newer one came before it: a statement is not the present any longer (a load may
-                          still be the answer that somebody waits for), the rest is as good as ever */
-    BAL_RECEIPT_MALFORMED, /* not a message */
-    BAL_RECEIPT_VERSION,   /* of another version of the wire */
-    BAL_RECEIPT_FORGED,    /* not signed with our key, or damaged */
-    BAL_RECEIPT_STRAY,     /* for another fleet or another receiver */
-    BAL_RECEIPT_STRANGER,  /* of a sender that the host does not know */
-    BAL_RECEIPT_OLD,       /* of an earlier boot, or too far behind */
-    BAL_RECEIPT_REPEATED,  /* has been here before */
+    BAL_RECEIPT_FRESH, /* newer than all received before */
+    BAL_RECEIPT_LATE,  /* a newer one came earlier: a statement is out of date (a LOAD may still be the reply
+                          to a probe); other types are as valid as ever */
+    BAL_RECEIPT_MALFORMED,      /* not a message */
+    BAL_RECEIPT_VERSION,        /* of another version of the wire */
+    BAL_RECEIPT_BAD_MAC,        /* not signed with a key of ours, or damaged */
+    BAL_RECEIPT_WRONG_RECEIVER, /* for another fleet or another receiver */
+    BAL_RECEIPT_UNKNOWN_SENDER, /* from a sender that is not configured */
+    BAL_RECEIPT_OLD,            /* too far behind the newest */
+    BAL_RECEIPT_REPEATED,       /* was received before */
+    BAL_RECEIPT_UNPROVEN,       /* of another boot than the one that is known: it must be challenged */
     BAL_RECEIPTS,
 };
 
 const char *bal_receipt_name(enum bal_receipt receipt); /* "forged" */
 
-/* What a receiver remembers of one sender. All zeros: nothing, so that whatever comes is fresh. */
-struct bal_window {
+/* What a receiver remembers of one sender. All zeros: nothing, so that the first message is fresh.
+ *
+ * A message of another boot than the one that is known may be the first of a sender that has restarted, or a
+ * replay of a recording from before or after the known boot: neither numbers nor clocks can tell. So the
+ * sender is challenged with a random number that no recorded answer can contain, and only its PROOF makes its
+ * boot the known one. Messages received before the proof are never used. */
+struct bal_replay_window {
     uint64_t boot, newest;
-    uint64_t seen; /* bit i: the message newest - i has been here */
+    uint64_t seen;                      /* bit i: the message newest - i was received */
+    uint64_t nonce, nonce_at, asked_at; /* of the challenge that is under way; nonce 0: none is. Times in ns
+                                         */
 };
 
-/* FRESH, LATE, OLD or REPEATED, and remembers that it came. O(1). */
-enum bal_receipt bal_window_pass(struct bal_window *window, uint64_t boot, uint64_t sequence);
+/* FRESH, LATE, OLD, REPEATED or UNPROVEN; records the message as received. O(1). */
+enum bal_receipt bal_replay_window_check(struct bal_replay_window *window, uint64_t boot, uint64_t sequence);
 
-/* For an OLD message of a sender of which nothing has been heard for longer than anything it can have said
- * was valid. One of an earlier boot: its clock was wrong, and it begins anew with this message; true. One of
- * the boot that is known: no clock makes a sender count from the beginning, so somebody has recorded it;
- * false. */
-bool bal_window_forgive(struct bal_window *window, uint64_t boot, uint64_t sequence);
+/* The same for a message whose time is known: one that proves its boot makes it the known one. */
+enum bal_receipt bal_replay_window_admit(struct bal_replay_window *window, uint64_t now,
+                                         const struct bal_message *message);
+
+/* The message cannot be a replay, because it came with a response: its boot is the known one from now on. */
+void bal_replay_window_trust_boot(struct bal_replay_window *window, uint64_t boot, uint64_t sequence);
+
+/* For an UNPROVEN message: the challenge to send to its alleged sender. random: an unpredictable number.
+ * False: one was sent a moment ago. */
+bool bal_replay_window_challenge(struct bal_replay_window *window, uint64_t now, uint64_t random,
+                                 const struct bal_message *unproven, struct bal_message *challenge);
+
+/* Should this CHALLENGE be answered, whatever the result of the window check? When both ends have restarted,
+ * both must be able to prove themselves. */
+static inline bool bal_receipt_is_answered(enum bal_receipt receipt) {
+    return receipt <= BAL_RECEIPT_LATE || receipt == BAL_RECEIPT_UNPROVEN;
+}
 
 struct bal_receiver {
     uint32_t fleet;
     uint64_t id;
-    struct bal_key key;
-    uint64_t counts[BAL_RECEIPTS]; /* datagrams by what became of them */
+    struct bal_keys keys;
+    uint64_t counts[BAL_RECEIPTS]; /* datagrams by receipt */
 };
 
 void bal_receiver_init(struct bal_receiver *receiver, uint32_t fleet, uint64_t id, const struct bal_key *key);
+/* The same with two keys. */
+void bal_receiver_init_keys(struct bal_receiver *receiver, uint32_t fleet, uint64_t id,
+                            const struct bal_keys *keys);
 
-/* Reads a datagram, of any size. FRESH: *message is filled, is signed and is for us; it is not counted yet
- * and must be given to bal_receiver_accept. Anything else is final and counted, and *message is not to be
- * used. */
+/* Reads a datagram, of any size. FRESH: *message is filled in, its signature is valid and it is for us; it is
+ * not counted yet and must be passed to bal_receiver_accept. Anything else is final and counted, and *message
+ * is not to be used. */
 enum bal_receipt bal_receiver_open(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
                                    struct bal_message *message);
 
-/* Has it been here before? window is that of message->sender, NULL when the host knows no such sender.
- * Counts. */
-enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_window *window,
+/* Was it received before? window is that of message->sender, NULL when the host knows no such sender. Counts
+ * the result. */
+enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_replay_window *window,
                                      const struct bal_message *message);
 
 #ifdef __cplusplus

@@ -1,0 +1,31 @@
+/* A live fleet in simulated time: dispatchers and stations of the live core, as nginx configures them (a beat
+ * of 100 ms, 10 ms for replies). Poisson arrivals, exponential service, one slot for each server; every
+ * datagram and every hop of a request takes the same delay, and nothing is lost. Tokens ride on responses.
+ * What is measured follows from the setting alone. Ends the program with a message where there is no memory.
+ */
+#ifndef BENCH_LIVE_FLEET_H
+#define BENCH_LIVE_FLEET_H
+
+#include <stdint.h>
+
+enum { LIVE_FLEET_SERVERS_MOST = 1000, LIVE_FLEET_DISPATCHERS_MOST = 64 };
+
+struct live_fleet_setting {
+    uint32_t servers, dispatchers;
+    double load, service_ns, delay_ns;
+    const char *policy;
+    uint64_t seed;     /* from 1 on */
+    uint64_t requests; /* that are measured; a tenth as many come first */
+};
+
+/* For each request: */
+struct live_fleet_measured {
+    double datagrams;
+    double piggybacked; /* offers that came with a response and cost no datagram */
+    double mean_ns;
+    double held; /* the share of requests that were held at all */
+};
+
+struct live_fleet_measured live_fleet_measure(const struct live_fleet_setting *setting);
+
+#endif

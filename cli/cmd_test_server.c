@@ -1,0 +1,122 @@
+/* ballast test-server: servers that stand for an app. */
+#include "commands.h"
+
+#include "serve/serve.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+static enum bal_code set_servers(void *into, const char *value, struct bal_error *err) {
+    struct serve_options *options = into;
+    struct bal_servers servers;
+    const enum bal_code code = bal_servers_parse(value, &servers, err);
+    if (code)
+        return code;
+    if (bal_servers_count(&servers) > SERVE_MOST)
+        return bal_fail(err, BAL_E_RANGE, "at most %d servers", SERVE_MOST);
+    options->servers = servers;
+    return BAL_OK;
+}
+
+static enum bal_code set_slots(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
+    double slots = 1;
+    const enum bal_code code = cli_number(value, &range, &slots, err);
+    ((struct serve_options *)into)->slots = (unsigned)slots;
+    return code;
+}
+
+static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
+    return bal_dist_parse(value, &((struct serve_options *)into)->service, err);
+}
+
+static enum bal_code read_port(const char *value, uint16_t *port, struct bal_error *err) {
+    static const struct cli_range range = {1, 65535, true, "a port from 1 to 65535"};
+    double number = 0;
+    const enum bal_code code = cli_number(value, &range, &number, err);
+    *port = (uint16_t)number;
+    return code;
+}
+
+static enum bal_code set_address(void *into, const char *value, struct bal_error *err) {
+    unsigned char bytes[16];
+    if (inet_pton(strchr(value, ':') ? AF_INET6 : AF_INET, value, bytes) != 1)
+        return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no address in numbers, such as 0.0.0.0 or ::", value);
+    ((struct serve_options *)into)->address = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_port(void *into, const char *value, struct bal_error *err) {
+    return read_port(value, &((struct serve_options *)into)->port, err);
+}
+
+static enum bal_code set_control(void *into, const char *value, struct bal_error *err) {
+    return read_port(value, &((struct serve_options *)into)->control, err);
+}
+
+static enum bal_code set_burn(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct serve_options *)into)->burn = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_with(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 4194304, true, "the number of a process"};
+    double number = 0;
+    const enum bal_code code = cli_number(value, &range, &number, err);
+    ((struct serve_options *)into)->with = (pid_t)number;
+    return code;
+}
+
+static enum bal_code set_seed(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {0, 9007199254740991, true, "a whole number from 0"};
+    double number = 0;
+    const enum bal_code code = cli_number(value, &range, &number, err);
+    ((struct serve_options *)into)->seed = (uint64_t)number;
+    return code;
+}
+
+static const struct cli_option options[] = {
+    {"servers", "FLEET", "how many, or COUNTxSPEED,... (default 1)", set_servers},
+    {"slots", "K", "requests that a server works on at once (default 1)", set_slots},
+    {"service", "LAW", "service times in seconds, where a request does not say (default exp(0.02))",
+     set_service},
+    {"address", "A", "where they listen, in numbers; :: takes IPv4 too (default 127.0.0.1)", set_address},
+    {"port", "P", "of the first server, the others follow (default: as the kernel chooses)", set_port},
+    {"control", "P", "where they are controlled (default: as the kernel chooses)", set_control},
+    {"burn", NULL, "use the processor for the time of the service, instead of sleeping", set_burn},
+    {"exit-with-pid", "PID", "end when this process ends", set_with},
+    {"seed", "S", "other service times (default 1)", set_seed},
+};
+
+static int serve_main(const struct cli_command *command, int argc, char **argv) {
+    struct serve_options request = {.slots = 1, .seed = 1};
+    int operands;
+    bal_servers_parse("1", &request.servers, NULL);
+    bal_dist_parse("exp(0.02)", &request.service, NULL);
+    const int status = cli_parse(command, argc, argv, &request, 0, &operands);
+    if (status >= 0)
+        return status;
+    if (request.port && request.port + bal_servers_count(&request.servers) > 65536)
+        return cli_fail("test-server: there are no %u ports from %u on", bal_servers_count(&request.servers),
+                        request.port);
+    return serve_run(&request) ? CLI_BAD_INPUT : CLI_OK;
+}
+
+const struct cli_command cmd_test_server = {
+    .name = "test-server",
+    .summary = "run test servers in place of an app, to try and measure a load balancer",
+    .operands = "",
+    .description =
+        "Servers on loopback that each work on a few requests at a time, in the order in which they\n"
+        "come, asleep or at work for the time of the law, or for what X-Service says (in\n"
+        "microseconds). The first line that is printed is the port where they are controlled and then\n"
+        "that of each server: /set?server=0&mode=fail (hang, slow, close, refuse, ok) makes one ill or\n"
+        "well, /stats and /log tell what has been seen, by X-Request-Id. Every request is remembered,\n"
+        "in about a hundred bytes, until /reset. Ctrl-C ends them.",
+    .examples = "  ballast test-server --servers 4 --slots 2 --service 'exp(0.05)'\n"
+                "  ballast test-server --servers 2x1,2x4 --port 9001 --burn\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = serve_main,
+};

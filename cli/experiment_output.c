@@ -1,0 +1,75 @@
+/* The options of commands that run or print experiments, and the printing of their results. */
+#include "experiment_output.h"
+
+#include "report/judgements.h"
+#include "report/outcome.h"
+
+#include <stdlib.h>
+
+static enum bal_code set_mode(struct cli_trials *trials, enum bal_mode mode, struct bal_error *err) {
+    if (trials->mode != BAL_MODE_PLAIN && trials->mode != mode)
+        return bal_fail(err, BAL_E_MODEL, "quick or full, not both");
+    trials->mode = mode;
+    return BAL_OK;
+}
+
+enum bal_code cli_set_quick(void *into, const char *value, struct bal_error *err) {
+    (void)value;
+    return set_mode(into, BAL_MODE_QUICK, err);
+}
+
+enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err) {
+    (void)value;
+    return set_mode(into, BAL_MODE_FULL, err);
+}
+
+enum bal_code cli_set_trial_threads(void *into, const char *value, struct bal_error *err) {
+    static const struct cli_range range = {1, 1024, true, "a whole number from 1 to 1024"};
+    return cli_number(value, &range, &((struct cli_trials *)into)->threads, err);
+}
+
+enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct cli_trials *)into)->quiet = true;
+    return BAL_OK;
+}
+
+static enum bal_code print_results(struct bal_store *store, const struct bal_experiment *e,
+                                   const struct cli_results *results, FILE *out, struct bal_error *err) {
+    switch (results->format) {
+    case CLI_CSV:
+        return bal_outcome_csv(store, e, results->seconds, out, err);
+    case CLI_JSON:
+        return bal_outcome_json(store, e, out, err);
+    case CLI_TEXT:
+    case CLI_MARKDOWN:
+        break;
+    }
+    return bal_outcome_text(store, e, cli_style(results->format), out, err);
+}
+
+static enum bal_code count_verdicts(struct bal_store *store, const struct bal_experiment *e,
+                                    struct bal_tally *tally, struct bal_error *err) {
+    struct bal_judged *judged;
+    const enum bal_code code = bal_judgements_new(store, e, &judged, err);
+    if (code)
+        return code;
+    bal_tally_add(tally, e, judged);
+    free(judged);
+    return BAL_OK;
+}
+
+int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
+                         const struct cli_results *results, struct cli_output *output) {
+    struct bal_error err = {0};
+    struct bal_tally tally = {0};
+    enum bal_code code = print_results(store, experiment, results, output->stream, &err);
+    if (!code)
+        code = count_verdicts(store, experiment, &tally, &err);
+    if (code) {
+        cli_output_discard(output);
+        return cli_fail("%s", err.text);
+    }
+    const int status = cli_output_close(output);
+    return status ? status : bal_tally_fails(&tally) ? CLI_OUTCOME : CLI_OK;
+}

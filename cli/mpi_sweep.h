@@ -1,0 +1,26 @@
+/* A run spread over several processes: `mpirun -n K ballast run FILE`.
+ *
+ * Rank 0 reads the file, owns the store, hands out trials and computes some itself; the other ranks compute.
+ * Without mpirun, or in a program built without MPI, these functions do nothing. */
+#ifndef CLI_MPI_SWEEP_H
+#define CLI_MPI_SWEEP_H
+
+#include "ballast/store.h"
+
+#include <stdbool.h>
+
+/* Joins the other processes when started by mpirun. Returns -1 to go on, alone or as rank 0; otherwise this
+ * process was a worker, has finished, and must exit with the returned status. */
+int cli_mpi_join(void);
+
+/* Are there other ranks to work with? */
+bool cli_is_mpi(void);
+
+/* As bal_sweep_run, with all ranks. */
+enum bal_code cli_mpi_sweep(const struct bal_experiment *experiment, struct bal_store *store,
+                            const struct bal_sweep_options *options, struct bal_error *err);
+
+/* Rank 0 calls this at the end: the other ranks exit. */
+void cli_mpi_leave(void);
+
+#endif

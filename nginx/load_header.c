@@ -1,0 +1,106 @@
+/* Writes, hides and reads the headers Ballast-Load and Ballast-Refused. */
+#include "load_header.h"
+
+#include "linger.h"
+#include "process.h"
+#include "station.h"
+
+static const ngx_str_t load_name = ngx_string("Ballast-Load");
+static ngx_http_output_header_filter_pt next_filter;
+
+/* ---- the station ---- */
+
+static void push_header(ngx_http_request_t *r, const ngx_str_t *name, const ngx_str_t *text) {
+    ngx_table_elt_t *header = ngx_list_push(&r->headers_out.headers);
+    if (!header)
+        return;
+    header->hash = 1;
+    bal_ngx_header_ends(header);
+    header->key = *name;
+    header->value = *text;
+}
+
+/* Marks this 503 as the station's own, or as that of the station to which it has moved the request; not the
+ * app's. */
+static void add_refused_header(ngx_http_request_t *r, const struct bal_ngx_station_request *request) {
+    const struct bal_ngx_transport *transport = request->station->zone.transport;
+    const bool others = transport && request->state == BAL_REQUEST_FORWARDED &&
+                        bal_ngx_header_signer(transport, &r->upstream->headers_in.headers, BAL_NGX_REFUSED);
+    if (!transport || (!request->refused && !others))
+        return;
+    const ngx_str_t text = {BAL_NGX_SIGNED, (u_char *)transport->signed_as[BAL_NGX_REFUSED]};
+    push_header(r, bal_ngx_header_name(BAL_NGX_REFUSED), &text);
+}
+
+/* On an upgraded connection the end of the request is not known, and the headers of a subrequest are not
+ * sent. */
+static void add_load_header(ngx_http_request_t *r) {
+    const ngx_http_upstream_srv_conf_t *us = r->upstream->upstream;
+    const struct bal_ngx_station_request *request =
+        us && bal_ngx_station_of(us) ? bal_ngx_station_request_of(r) : NULL;
+    if (request && r == r->main)
+        add_refused_header(r, request);
+    if (!request || r != r->main || request->state != BAL_REQUEST_RUNNING ||
+        !request->station->zone.attached || !request->station->zone.transport ||
+        r->headers_out.status == NGX_HTTP_SWITCHING_PROTOCOLS)
+        return;
+    struct bal_ngx_station *station = request->station;
+    struct bal_message message;
+    ngx_str_t text = {0, ngx_pnalloc(r->pool, BAL_NGX_DATAGRAM_TEXT)};
+    if (!text.data || !bal_ngx_zone_lock(&station->zone))
+        return;
+    const bool any = bal_station_piggyback_offer(station->s, bal_ngx_now(), request->ticket, &message);
+    bal_ngx_zone_unlock(&station->zone);
+    if (!any)
+        return;
+    text.len = bal_ngx_transport_encode(&station->transport, &message, text.data);
+    push_header(r, &load_name, &text);
+}
+
+/* ---- every nginx that passes a response on ---- */
+
+/* Ballast-Load, and our request headers: an app may send back what it received. */
+static bool is_ours(const ngx_str_t *key) {
+    static const char *const rest[] = {"load", "from", "moved", "refused"};
+    static const size_t prefix = sizeof "ballast-" - 1;
+    if (key->len < prefix || ngx_strncasecmp(key->data, (u_char *)"ballast-", prefix) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        if (key->len == prefix + ngx_strlen(rest[i]) &&
+            ngx_strncasecmp(key->data + prefix, (u_char *)rest[i], key->len - prefix) == 0)
+            return true;
+    return false;
+}
+
+static void strip_ballast_headers(ngx_list_t *headers) {
+    for (ngx_list_part_t *part = &headers->part; part; part = part->next) {
+        ngx_table_elt_t *header = part->elts;
+        for (ngx_uint_t i = 0; i < part->nelts; i++)
+            if (is_ours(&header[i].key))
+                header[i].hash = 0;
+    }
+}
+
+static ngx_int_t header_filter(ngx_http_request_t *r) {
+    if (r->upstream) {
+        strip_ballast_headers(&r->headers_out.headers);
+        add_load_header(r);
+    }
+    return next_filter(r);
+}
+
+ngx_int_t bal_ngx_load_header_init(ngx_conf_t *cf) {
+    (void)cf;
+    next_filter = ngx_http_top_header_filter;
+    ngx_http_top_header_filter = header_filter;
+    return NGX_OK;
+}
+
+/* ---- the dispatcher ---- */
+
+bool bal_ngx_load_header_read(struct bal_ngx_transport *transport, const ngx_http_request_t *r,
+                              struct bal_message *message) {
+    const ngx_table_elt_t *header = bal_ngx_header_find(&r->upstream->headers_in.headers, &load_name);
+    return header && bal_ngx_linger_is_whole(r) &&
+           bal_ngx_transport_decode(transport, &header->value, message);
+}

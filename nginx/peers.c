@@ -1,0 +1,694 @@
+/* The servers of an upstream in shared memory: one block of the live core for the primary servers, and one
+ * for the backup servers. */
+#include "process.h"
+#include "upstream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* With stations: how long a request waits for replies to probes; how long a new server that has not reported
+ * yet may be chosen; how often a backlog is announced. */
+enum { PROBE_MS = 10, GRACE_MS = 1000, BEAT_MS = 100 };
+
+/* The shortest time between two log lines about silent stations: changes meanwhile are logged together. */
+enum { SILENCE_MS = 1000 };
+
+/* Where nginx looks names up while it runs: capacity for at least this many addresses. */
+enum { RESOLVED_LEAST = 256 };
+
+/* ---- servers by name ---- */
+
+static int compare_names(const void *a, const void *b) {
+    const struct bal_ngx_server *const *s = a, *const *t = b;
+    return strcmp((const char *)(*s)->name.data, (const char *)(*t)->name.data);
+}
+
+static struct bal_ngx_server *find_server(const struct bal_ngx_peers *peers, const char *name) {
+    struct bal_ngx_server key = {.name = {strlen(name), (u_char *)name}}, *wanted = &key;
+    struct bal_ngx_server **found =
+        bsearch(&wanted, peers->servers.elts, peers->servers.nelts, sizeof wanted, compare_names);
+    return found ? *found : NULL;
+}
+
+static struct bal_ngx_server *push_server(struct bal_ngx_peers *peers, ngx_pool_t *pool,
+                                          const ngx_str_t *name) {
+    struct bal_ngx_server **place = ngx_array_push(&peers->servers);
+    struct bal_ngx_server *server = ngx_pcalloc(pool, sizeof *server);
+    if (!place || !server)
+        return NULL;
+    server->name.len = name->len;
+    server->name.data = ngx_pnalloc(pool, name->len + 1);
+    if (!server->name.data)
+        return NULL;
+    *ngx_cpymem(server->name.data, name->data, name->len) = '\0';
+    *place = server;
+    return server;
+}
+
+static void sort_servers(struct bal_ngx_peers *peers) {
+    qsort(peers->servers.elts, peers->servers.nelts, sizeof(struct bal_ngx_server *), compare_names);
+}
+
+/* ---- servers of newer configurations ---- */
+
+/* Of a newer configuration: this process gets to know it when a request goes there. */
+struct bal_ngx_foreign {
+    struct bal_ngx_server server;
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_un path;
+    } address;
+    char name[BAL_SERVER_NAME];
+};
+
+/* "IP:PORT" or "[IP]:PORT", as nginx writes addresses. */
+static bool read_ip(const char *name, struct bal_ngx_foreign *f) {
+    const char *colon = strrchr(name, ':');
+    const bool v6 = name[0] == '[' && colon && colon[-1] == ']';
+    const ngx_int_t port = colon ? ngx_atoi((u_char *)colon + 1, strlen(colon + 1)) : NGX_ERROR;
+    if (port < 1 || port > 65535)
+        return false;
+    if (v6) {
+        f->address.v6.sin6_family = AF_INET6;
+        f->address.v6.sin6_port = htons((in_port_t)port);
+        f->server.socklen = sizeof f->address.v6;
+        return ngx_inet6_addr((u_char *)name + 1, (size_t)(colon - name - 2),
+                              f->address.v6.sin6_addr.s6_addr) == NGX_OK;
+    }
+    f->address.v4.sin_family = AF_INET;
+    f->address.v4.sin_port = htons((in_port_t)port);
+    f->address.v4.sin_addr.s_addr = ngx_inet_addr((u_char *)name, (size_t)(colon - name));
+    f->server.socklen = sizeof f->address.v4;
+    return f->address.v4.sin_addr.s_addr != INADDR_NONE;
+}
+
+static bool read_address(const char *name, struct bal_ngx_foreign *f) {
+    static const char unix_prefix[] = "unix:";
+    const char *path = name + sizeof unix_prefix - 1;
+    memset(&f->address, 0, sizeof f->address);
+    f->server.sockaddr = &f->address.any;
+    if (strncmp(name, unix_prefix, sizeof unix_prefix - 1) != 0)
+        return read_ip(name, f);
+    if (strlen(path) >= sizeof f->address.path.sun_path)
+        return false;
+    f->address.path.sun_family = AF_UNIX;
+    strcpy(f->address.path.sun_path, path);
+    f->server.socklen = sizeof f->address.path;
+    return true;
+}
+
+static void forget_session(struct bal_ngx_server *server) {
+#if (NGX_HTTP_SSL)
+    if (server->session)
+        ngx_ssl_free_session(server->session);
+    server->session = NULL;
+#else
+    (void)server;
+#endif
+}
+
+/* A process with a newer configuration has added a server to the block that ours does not name. An index gets
+ * another name only when the earlier server has no requests. NULL: no memory, or no address. */
+static struct bal_ngx_server *add_foreign_server(struct bal_ngx_foreign **place, const char *name) {
+    struct bal_ngx_foreign *f = *place ? *place : ngx_pcalloc(ngx_cycle->pool, sizeof *f);
+    *place = f;
+    if (!f || strcmp(f->name, name) == 0)
+        return f ? &f->server : NULL;
+    forget_session(&f->server);
+    strcpy(f->name, name);
+    f->server.name = (ngx_str_t){strlen(f->name), (u_char *)f->name};
+    if (read_address(name, f))
+        return &f->server;
+    bal_ngx_journal_add(NGX_LOG_ERR, "ballast: server \"%s\" has no address", name);
+    f->name[0] = '\0';
+    return NULL;
+}
+
+/* After a change of the servers each index is looked up at its first use: all at once, in each process and
+ * under the lock, would keep the requests of a large fleet waiting. */
+struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_t number) {
+    struct bal_ngx_known *known = &peers->known[number];
+    if (known->version == peers->shared->version)
+        return known->server;
+    const char *name = bal_dispatcher_server(peers->d, number).name;
+    known->server = name ? find_server(peers, name) : NULL;
+    if (name && !known->server)
+        known->server = add_foreign_server(&known->foreign, name);
+    known->version = peers->shared->version;
+    return known->server;
+}
+
+/* The i-th server of which this process knows without the block; NULL behind the last. */
+static struct bal_ngx_server *own_server(const struct bal_ngx_peers *peers, ngx_uint_t i) {
+    if (peers->names)
+        return bal_ngx_resolved_server(peers->names, i);
+    return i < peers->servers.nelts ? ((struct bal_ngx_server **)peers->servers.elts)[i] : NULL;
+}
+
+static bool is_same(const struct bal_ngx_server *a, const struct bal_ngx_server *b) {
+    return b && a->name.len == b->name.len && memcmp(a->name.data, b->name.data, a->name.len) == 0;
+}
+
+/* Smooth weighted round robin, as nginx's own: each time all gain their weight, and the one chosen gives up
+ * what all have gained. */
+struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peers,
+                                                      const struct bal_ngx_server *failed) {
+    struct bal_ngx_server *s, *best = NULL;
+    bool best_failed = false;
+    ngx_int_t all = 0;
+    for (ngx_uint_t i = 0; (s = own_server(peers, i)); i++) {
+        if (s->down)
+            continue;
+        all += (ngx_int_t)s->weight;
+        s->credit += (ngx_int_t)s->weight;
+        const bool has_failed = is_same(s, failed);
+        if (!best || (best_failed && !has_failed) ||
+            (best_failed == has_failed && s->credit > best->credit)) {
+            best = s;
+            best_failed = has_failed;
+        }
+    }
+    if (best)
+        best->credit -= all;
+    return best;
+}
+
+void bal_ngx_peers_add_decision_time(struct bal_ngx_peers *peers, uint64_t ns) {
+    const uint32_t bucket = ns < 2 ? 0 : 63 - (uint32_t)__builtin_clzll(ns);
+    struct bal_ngx_decisions *decisions = &peers->shared->decisions[bal_dispatcher_worker_number(peers->d)];
+    decisions->bucket[ngx_min(bucket, DECISION_BUCKETS - 1)]++;
+    decisions->sum_ns += ns;
+}
+
+/* ---- the list for the block ---- */
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count) {
+    for (const u_char *at = bytes; count--; at++)
+        hash = (hash ^ *at) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t hash_servers(const struct bal_dispatcher_server *server, uint32_t count) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bal_dispatcher_server *s = &server[i];
+        const uint64_t numbers[] = {(uint64_t)s->weight, s->max_conns, s->down, s->max_fails, s->fail_ns};
+        hash = hash_bytes(hash, s->name, strlen(s->name) + 1);
+        hash = hash_bytes(hash, numbers, sizeof numbers);
+    }
+    return hash | 1; /* 0: none has been applied */
+}
+
+static uint32_t list_configured_servers(struct bal_ngx_peers *peers) {
+    struct bal_ngx_server *const *server = peers->servers.elts;
+    for (ngx_uint_t i = 0; i < peers->servers.nelts; i++) {
+        const struct bal_ngx_server *s = server[i];
+        peers->server_list[i] = (struct bal_dispatcher_server){
+            .name = (const char *)s->name.data,
+            .station = bal_ngx_address_id(&s->name),
+            .weight = (double)s->weight,
+            .max_conns = (uint32_t)s->max_conns,
+            .down = s->down,
+            .max_fails = (uint32_t)s->max_fails,
+            .fail_ns = (uint64_t)s->fail_timeout * 1000000000,
+        };
+    }
+    return (uint32_t)peers->servers.nelts;
+}
+
+/* The list of our servers, ready before the lock is taken. */
+static void list_servers(struct bal_ngx_peers *peers) {
+    peers->server_list_count = peers->names ? bal_ngx_resolved_list(peers->names, peers->server_list)
+                                            : list_configured_servers(peers);
+    peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count);
+}
+
+/* ---- the role ---- */
+
+static size_t records_at(const struct bal_ngx_peers *peers) {
+    return bal_ngx_aligned(sizeof(struct bal_ngx_shared) + peers->config.servers);
+}
+
+static uint32_t records_capacity(const struct bal_ngx_peers *peers) {
+    return bal_ngx_records_capacity((uint32_t)peers->upstream->record);
+}
+
+static size_t shared_size(const struct bal_ngx_peers *peers) {
+    return records_at(peers) +
+           bal_ngx_aligned(bal_ngx_records_size(peers->config.servers, records_capacity(peers)));
+}
+
+static size_t block_size(const struct bal_ngx_peers *peers) {
+    return shared_size(peers) + bal_dispatcher_size(&peers->upstream->policy, &peers->config);
+}
+
+/* So many requests that they fit into what the directive gives. */
+static bool fit_requests(struct bal_ngx_peers *peers) {
+    uint32_t fits = 0, least = 1, most = 1 << 24;
+    while (least <= most) {
+        peers->config.requests = least + (most - least) / 2;
+        if (block_size(peers) <= peers->upstream->zone) {
+            fits = peers->config.requests;
+            least = fits + 1;
+        } else {
+            most = peers->config.requests - 1;
+        }
+    }
+    peers->config.requests = fits;
+    return fits > 0;
+}
+
+static size_t size(void *user, uint32_t requests) {
+    struct bal_ngx_peers *peers = user;
+    const struct bal_ngx_upstream *upstream = peers->upstream;
+    if (requests == 0)
+        return block_size(peers);
+    peers->config.requests = requests;
+    if (upstream->zone && !fit_requests(peers)) {
+        peers->config.requests = 1;
+        ngx_log_error(NGX_LOG_EMERG, ngx_cycle->log, 0,
+                      "ballast: zone=%uz has no room for a single request; use at least %uz in %V:%ui",
+                      upstream->zone, block_size(peers), &upstream->file, upstream->line);
+        return 0;
+    }
+    return block_size(peers);
+}
+
+static void create(void *user, void *block, uint64_t now) {
+    struct bal_ngx_peers *peers = user;
+    peers->config.boot = bal_ngx_boot();
+    bal_ngx_records_init((void *)((char *)block + records_at(peers)), peers->config.servers,
+                         records_capacity(peers));
+    bal_dispatcher_create((char *)block + shared_size(peers), &peers->upstream->policy, &peers->config, now);
+}
+
+static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
+    struct bal_ngx_peers *peers = user;
+    ngx_pool_t *pool = ngx_cycle->pool;
+    peers->shared = block;
+    peers->records = (void *)((char *)block + records_at(peers));
+    peers->d = ngx_pcalloc(pool, bal_dispatcher_view_size(&peers->upstream->policy, &peers->config));
+    peers->known = ngx_pcalloc(pool, peers->config.servers * sizeof *peers->known);
+    peers->server_list =
+        ngx_pcalloc(pool, ngx_max(peers->servers.nelts, peers->config.servers) * sizeof *peers->server_list);
+    peers->names = peers->upstream->resolves ? bal_ngx_resolved_new(pool, peers->config.servers) : NULL;
+    if (!peers->d || !peers->known || !peers->server_list || (peers->upstream->resolves && !peers->names))
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    if (peers->names) /* a reload goes on with what was known */
+        bal_ngx_resolved_update(peers->names, peers);
+    list_servers(peers);
+    ngx_rbtree_init(&peers->waiting, &peers->sentinel, ngx_rbtree_insert_value);
+    ngx_queue_init(&peers->sent);
+    return bal_dispatcher_open(peers->d, (char *)block + shared_size(peers), seed, err);
+}
+
+static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
+    struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_join(peers->d, now, pid, start, err);
+}
+
+static uint32_t worker_number(void *user) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_worker_number(peers->d);
+}
+
+static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_worker(peers->d, i, pid, start);
+}
+
+static void reap(void *user, uint64_t now, uint32_t i) {
+    const struct bal_ngx_peers *peers = user;
+    bal_dispatcher_reap(peers->d, now, i);
+}
+
+static void leave(void *user, uint64_t now) {
+    const struct bal_ngx_peers *peers = user;
+    bal_dispatcher_leave(peers->d, now);
+}
+
+static uint64_t run_timers(void *user, uint64_t now) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_run_timers(peers->d, now);
+}
+
+static uint32_t next_to_wake(void *user) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_next_to_wake(peers->d);
+}
+
+static const bool *wake_pending(void *user) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_wake_pending(peers->d);
+}
+
+static void decisions_ready(void *user) {
+    bal_ngx_hold_process_decisions(user);
+}
+
+static const struct bal_message *outgoing(void *user, uint32_t *count) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_outgoing(peers->d, count);
+}
+
+/* How long the answer took is no longer known: a good outcome is treated as a cancelled request. */
+static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
+    const struct bal_ngx_peers *peers = user;
+    if (what == BAL_NGX_DEFER_BAD || what == BAL_NGX_DEFER_FAILED)
+        bal_dispatcher_respond(peers->d, now, ticket,
+                               what == BAL_NGX_DEFER_BAD ? BAL_OUTCOME_BAD : BAL_OUTCOME_FAILED);
+    else
+        bal_dispatcher_cancel(peers->d, now, ticket);
+}
+
+static void detach_stations(void *user, uint64_t now) {
+    const struct bal_ngx_peers *peers = user;
+    bal_dispatcher_detach_stations(peers->d, now);
+}
+
+static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_receive(peers->d, now, message);
+}
+
+/* Under the lock. Where the servers have not changed, it only compares two numbers. */
+static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
+    struct bal_ngx_peers *peers = user;
+    if (peers->shared->servers == peers->server_list_hash)
+        return BAL_OK;
+    peers->shared->version++; /* first: a process that dies in the middle of this leaves numbers that mean
+                                others */
+    const enum bal_code code =
+        bal_dispatcher_configure(peers->d, now, peers->server_list, peers->server_list_count, err);
+    peers->shared->servers = code ? 0 : peers->server_list_hash;
+    return code;
+}
+
+/* What happened to servers since the last time goes to the log. Under the lock. */
+static void log_change(const struct bal_ngx_peers *peers, const char *name, bool before, bool now,
+                       const char *what) {
+    if (before != now)
+        bal_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\": server %s %s %s",
+                            &peers->upstream->us->host, name, now ? "is" : "is no longer", what);
+}
+
+static enum bal_ngx_server_activity activity_of(const struct bal_server_view *view) {
+    if (!view->name)
+        return BAL_NGX_ACTIVITIES;
+    if (view->down)
+        return BAL_NGX_OFF;
+    if (view->status == BAL_SERVER_OFF || view->status == BAL_SERVER_SETUP)
+        return view->status == BAL_SERVER_OFF ? BAL_NGX_OFF : BAL_NGX_SETUP;
+    return view->jobs ? BAL_NGX_BUSY : BAL_NGX_IDLE;
+}
+
+enum { EJECTED = 1, SHUT = 2, SILENT = 4 };
+
+/* Under the lock: of one server. due: it is time to log. */
+static uint8_t collect_silence(struct bal_ngx_silence *silence, const struct bal_server_view *view,
+                               uint8_t before, bool due) {
+    const bool counts = view->name && !view->leaving && !view->down;
+    const bool silent = counts && view->silent;
+    silence->stations += counts;
+    silence->silent += silent;
+    if (!due)
+        return before & SILENT;
+    if (silent && !(before & SILENT)) {
+        if (silence->fallen < sizeof silence->names / sizeof *silence->names)
+            strcpy(silence->names[silence->fallen], view->name);
+        silence->fallen++;
+    }
+    silence->risen += counts && !silent && before & SILENT;
+    return silent ? SILENT : 0;
+}
+
+/* Under the lock: of all of them. */
+static void update_silence(struct bal_ngx_peers *peers, uint64_t now) {
+    struct bal_ngx_silence *silence = &peers->silence;
+    const bool unheard = silence->stations && silence->silent == silence->stations;
+    if (silence->fallen || silence->risen)
+        peers->shared->silence_logged_at = now;
+    if (unheard != (bool)peers->shared->unheard)
+        silence->change = unheard ? BAL_NGX_UNHEARD : BAL_NGX_HEARD_AGAIN;
+    peers->shared->unheard = unheard;
+}
+
+static void tick(void *user, uint64_t now) {
+    struct bal_ngx_peers *peers = user;
+    const bool due =
+        peers->upstream->stations && now >= peers->shared->silence_logged_at + (uint64_t)SILENCE_MS * 1000000;
+    peers->silence = (struct bal_ngx_silence){.change = BAL_NGX_AS_BEFORE};
+    const uint64_t passed = bal_ngx_records_elapsed(peers->records, now);
+    for (uint32_t number = 0; number < peers->config.servers; number++) {
+        const struct bal_server_view view = bal_dispatcher_server(peers->d, number);
+        const uint8_t before = view.name ? peers->shared->logged_state[number] : 0;
+        const bool ejected = view.name && view.ejected, shut = view.name && view.shut;
+        peers->shared->logged_state[number] = (uint8_t)((ejected ? EJECTED : 0) | (shut ? SHUT : 0) |
+                                                        collect_silence(&peers->silence, &view, before, due));
+        bal_ngx_records_add_activity(peers->records, number, activity_of(&view), passed);
+        log_change(peers, view.name, before & EJECTED, ejected, "ejected");
+        log_change(peers, view.name, before & SHUT, shut, "closed by max_fails");
+    }
+    if (peers->upstream->stations)
+        update_silence(peers, now);
+}
+
+static void log_silence(const struct bal_ngx_silence *silence, const ngx_str_t *host) {
+    u_char names[sizeof silence->names + 32], *end = names;
+    const uint32_t shown = sizeof silence->names / sizeof *silence->names;
+    for (uint32_t i = 0; i < ngx_min(silence->fallen, shown); i++)
+        end = ngx_slprintf(end, names + sizeof names, "%s%s", i ? ", " : "", silence->names[i]);
+    const ngx_str_t text = {(size_t)(end - names), names};
+    if (silence->fallen) {
+        bal_ngx_journal_log(
+            NGX_LOG_WARN, ngx_cycle->log,
+            "ballast: upstream \"%V\": nothing is heard any longer of the stations of %uD servers, "
+            "%V%s; %uD of %uD are silent",
+            host, silence->fallen, &text, silence->fallen > shown ? ", ..." : "", silence->silent,
+            silence->stations);
+    }
+    if (silence->risen) {
+        bal_ngx_journal_log(
+            NGX_LOG_NOTICE, ngx_cycle->log,
+            "ballast: upstream \"%V\": the stations of %uD servers are heard again; %uD of %uD are "
+            "silent",
+            host, silence->risen, silence->silent, silence->stations);
+    }
+}
+
+/* Not under the lock. */
+static void log_changes(void *user) {
+    const struct bal_ngx_peers *peers = user;
+    const ngx_str_t *host = &peers->upstream->us->host;
+    log_silence(&peers->silence, host);
+    if (peers->silence.change == BAL_NGX_UNHEARD) {
+        bal_ngx_journal_log(
+            NGX_LOG_ERR, ngx_cycle->log,
+            "ballast: upstream \"%V\": no station is heard, so requests go by those that this "
+            "dispatcher has in flight; do datagrams pass, and are keys and dispatchers= right?",
+            host);
+    } else if (peers->silence.change == BAL_NGX_HEARD_AGAIN) {
+        bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log,
+                            "ballast: upstream \"%V\": stations are heard again, and decide", host);
+    }
+}
+
+/* Names may have other addresses. */
+static void apply_resolved_servers(struct bal_ngx_peers *peers, uint64_t now) {
+    struct bal_error err;
+    if (bal_ngx_resolved_update(peers->names, peers))
+        list_servers(peers);
+    if (!bal_ngx_resolved_is_unapplied(peers->names) || !bal_ngx_zone_is_newest(&peers->zone) ||
+        !bal_ngx_zone_lock(&peers->zone))
+        return;
+    const enum bal_code code = apply(peers, now, &err); /* on failure again at the next tick */
+    bal_ngx_zone_unlock(&peers->zone);
+    if (!code)
+        bal_ngx_resolved_set_applied(peers->names);
+}
+
+static void check(void *user, uint64_t now) {
+    struct bal_ngx_peers *peers = user;
+    if (peers->names)
+        apply_resolved_servers(peers, now);
+    if (peers->upstream->stations)
+        bal_ngx_peer_time_out_lost(peers, now);
+}
+
+static void limit(void *user, ngx_cycle_t *cycle, uint64_t connections) {
+    const struct bal_ngx_peers *peers = user;
+    const struct bal_ngx_upstream *upstream = peers->upstream;
+    if (upstream->hold_given && peers == upstream->peers)
+        bal_ngx_placeholder_warn_capacity(cycle, "hold=", upstream->held, connections, &upstream->file,
+                                          upstream->line);
+}
+
+static const struct bal_ngx_role role = {
+    .size = size,
+    .limit = limit,
+    .create = create,
+    .open = open_block,
+    .join = join,
+    .worker_number = worker_number,
+    .worker = worker,
+    .reap = reap,
+    .leave = leave,
+    .run_timers = run_timers,
+    .next_to_wake = next_to_wake,
+    .wake_pending = wake_pending,
+    .apply = apply,
+    .tick = tick,
+    .log = log_changes,
+    .check = check,
+    .decisions_ready = decisions_ready,
+    .outgoing = outgoing,
+    .receive = receive,
+    .detach_stations = detach_stations,
+    .finish_deferred = finish_deferred,
+};
+
+/* ---- from the configuration ---- */
+
+/* Capacity for twice as many, so that servers can be added by a reload that keeps the zone; and for the
+ * addresses that names may resolve to. */
+static uint32_t capacity(ngx_uint_t servers, bool resolves) {
+    uint32_t room = resolves ? RESOLVED_LEAST : 8;
+    while (room < 2 * servers)
+        room *= 2;
+    return room;
+}
+
+static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
+                            const ngx_http_upstream_rr_peer_t *peer) {
+    const struct bal_ngx_upstream *upstream = peers->upstream;
+    if (peer->name.len >= BAL_SERVER_NAME) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                      "ballast: the address of server \"%V\" is longer than %d bytes in upstream \"%V\"",
+                      &peer->name, BAL_SERVER_NAME - 1, &upstream->us->host);
+        return NGX_ERROR;
+    }
+    struct bal_ngx_server *server = push_server(peers, cf->pool, &peer->name);
+    if (!server)
+        return NGX_ERROR;
+    server->sockaddr = peer->sockaddr;
+    server->socklen = peer->socklen;
+    server->weight = (ngx_uint_t)peer->weight;
+    server->max_conns = peer->max_conns;
+    server->max_fails = peer->max_fails;
+    server->fail_timeout = peer->fail_timeout;
+    server->down = peer->down;
+    return NGX_OK;
+}
+
+/* All that the block depends on, its size apart. */
+static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bool backup) {
+    const struct bal_dispatcher_config *c = &peers->config;
+    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 200;
+    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
+    if (!name.data)
+        return name;
+    const u_char *end =
+        ngx_snprintf(name.data, room,
+                     "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL ejection=%uD,%uL servers=%uD%s "
+                     "listen=%V record=%uD",
+                     &peers->upstream->us->host, backup ? ":backup" : "", peers->upstream->text, c->slots,
+                     c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
+                     c->backed ? " backed" : "", &peers->upstream->listen.name, records_capacity(peers));
+    name.len = (size_t)(end - name.data);
+    return name;
+}
+
+/* The station of a server has its address, in UDP. */
+static ngx_int_t add_stations(ngx_conf_t *cf, struct bal_ngx_peers *peers, bool backup) {
+    const struct bal_ngx_upstream *upstream = peers->upstream;
+    struct bal_ngx_server *const *server = peers->servers.elts;
+    struct bal_ngx_transport *first = &peers->upstream->peers[0].transport;
+    if ((backup ? bal_ngx_transport_share(cf, &peers->transport, first, &peers->zone)
+                : bal_ngx_transport_init(cf, first, &upstream->listen, bal_ngx_keys(cf), &peers->zone)) !=
+        NGX_OK)
+        return NGX_ERROR;
+    for (ngx_uint_t i = 0; i < peers->servers.nelts; i++) {
+        struct bal_ngx_address address;
+        const char *fault = bal_ngx_address_set(cf->pool, &server[i]->name, server[i]->sockaddr,
+                                                server[i]->socklen, &address);
+        if (!fault && backup && bal_ngx_transport_find(first, address.id))
+            fault = "it stands twice in this upstream";
+        if (fault) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "ballast: server \"%V\" cannot have a station: %s; use the address that is its "
+                          "listen=, or leave out listen= in %V:%ui",
+                          &server[i]->name, fault, &upstream->file, upstream->line);
+            return NGX_ERROR;
+        }
+        if (bal_ngx_transport_add_peer(&peers->transport, &address) != NGX_OK)
+            return NGX_ERROR;
+    }
+    return NGX_OK;
+}
+
+/* With stations: a server whose name has addresses of IPv4 and of IPv6 has one station, at one of them. It is
+ * the one of the family of listen=; any other would be silent for ever. */
+static bool is_other_family(const struct bal_ngx_upstream *upstream,
+                            const ngx_http_upstream_rr_peers_t *rr_peers,
+                            const ngx_http_upstream_rr_peer_t *peer) {
+    const sa_family_t family = upstream->stations ? upstream->listen.sockaddr->sa_family : AF_UNSPEC;
+    bool other = false;
+    if (!upstream->stations || peer->sockaddr->sa_family == family || peer->server.data == NULL)
+        return false;
+    for (const ngx_http_upstream_rr_peer_t *p = rr_peers->peer; p && !other; p = p->next)
+        other = p->server.data == peer->server.data && p->sockaddr->sa_family == family;
+    return other;
+}
+
+ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct bal_ngx_upstream *upstream,
+                             const ngx_http_upstream_rr_peers_t *rr_peers, bool backup) {
+    struct bal_error err;
+    peers->upstream = upstream;
+    if (ngx_array_init(&peers->servers, cf->pool, rr_peers->number, sizeof(struct bal_ngx_server *)) !=
+        NGX_OK)
+        return NGX_ERROR;
+    for (const ngx_http_upstream_rr_peer_t *peer = rr_peers->peer; peer; peer = peer->next)
+        if (!is_other_family(upstream, rr_peers, peer) && add_server(cf, peers, peer) != NGX_OK)
+            return NGX_ERROR;
+    sort_servers(peers);
+    struct bal_ngx_server *const *server = peers->servers.elts;
+    for (ngx_uint_t i = 1; i < peers->servers.nelts; i++)
+        if (compare_names(&server[i - 1], &server[i]) == 0) {
+            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
+                          "ballast: server %V is named twice in upstream \"%V\"; name it once in %V:%ui",
+                          &server[i]->name, &upstream->us->host, &upstream->file, upstream->line);
+            return NGX_ERROR;
+        }
+    peers->config = (struct bal_dispatcher_config){
+        .servers = capacity(rr_peers->number, upstream->resolves),
+        .workers = BAL_NGX_WORKERS_MAX,
+        .requests = 1,
+        .classes = (uint32_t)upstream->classes,
+        .slots = (uint32_t)upstream->slots,
+        .held = (uint32_t)upstream->held,
+        .hold_ns = (uint64_t)upstream->hold * 1000000,
+        .refuse_beyond = true,
+        .backed = !backup && rr_peers->next,
+        .failures = (uint32_t)upstream->failures,
+        .back_off_ns = (uint64_t)upstream->back_off * 1000000,
+        .stations = upstream->stations,
+        .probe_ns = (uint64_t)PROBE_MS * 1000000,
+        .grace_ns = (uint64_t)GRACE_MS * 1000000,
+        .beat_ns = (uint64_t)BEAT_MS * 1000000,
+        .id = upstream->stations ? upstream->listen.id : 1,
+        .boot = 1,
+    };
+    if (bal_dispatcher_check(&upstream->policy, &peers->config, &err)) {
+        ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",
+                      &upstream->us->host, err.text, &upstream->file, upstream->line);
+        return NGX_ERROR;
+    }
+    peers->zone.kind = "upstream";
+    peers->zone.host = &upstream->us->host;
+    const ngx_str_t name = zone_name(cf, peers, backup);
+    if (!name.data || bal_ngx_zone_add(cf, &peers->zone, &name, &role, peers) != NGX_OK)
+        return NGX_ERROR;
+    return upstream->stations ? add_stations(cf, peers, backup) : NGX_OK;
+}

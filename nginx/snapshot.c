@@ -1,0 +1,203 @@
+/* Copies the state of dispatchers, stations and locks for the status page. */
+#include "snapshot.h"
+
+#include "process.h"
+
+#include <string.h>
+
+/* ---- dispatchers ---- */
+
+static void copy_servers(struct bal_ngx_snapshot_peers *snapshot, struct bal_ngx_peers *peers) {
+    for (uint32_t number = 0; number < peers->config.servers; number++) {
+        struct bal_ngx_snapshot_server *s = &snapshot->server[snapshot->servers];
+        s->view = bal_dispatcher_server(peers->d, number);
+        if (!s->view.name)
+            continue;
+        const struct bal_ngx_server *known = bal_ngx_peers_server(peers, number);
+        s->down = known && known->down;
+        s->number = number;
+        s->meter = peers->records->meter[number];
+        strcpy(s->name, s->view.name);
+        s->view.name = s->name;
+        snapshot->silent += s->view.silent && !s->view.down && !s->view.leaving;
+        snapshot->servers++;
+    }
+}
+
+static bool copy_peers(struct bal_ngx_snapshot_peers *snapshot, struct bal_ngx_peers *peers) {
+    uint64_t pid, start;
+    if (!bal_ngx_zone_lock(&peers->zone))
+        return false;
+    snapshot->now = bal_ngx_now();
+    snapshot->counts = bal_dispatcher_counts(peers->d);
+    for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
+        snapshot->held[rank] = bal_dispatcher_held(peers->d, rank);
+    copy_servers(snapshot, peers);
+    for (uint32_t i = 0; i < BAL_WORKERS_MAX; i++)
+        snapshot->processes += bal_dispatcher_worker(peers->d, i, &pid, &start);
+    memcpy(snapshot->times, peers->records->times, sizeof snapshot->times);
+    snapshot->recorded = peers->records->next;
+    bal_ngx_zone_unlock(&peers->zone);
+    return true;
+}
+
+/* False: out of memory. Then, or when its lock cannot be acquired, *tiers is not changed. */
+static bool snapshot_peers(struct bal_ngx_snapshot *all, struct bal_ngx_peers *peers, ngx_pool_t *pool) {
+    struct bal_ngx_snapshot_peers *snapshot = &all->peers[all->peer_sets];
+    snapshot->peers = peers;
+    snapshot->server = ngx_palloc(pool, peers->config.servers * sizeof *snapshot->server);
+    if (!snapshot->server)
+        return false;
+    if (!copy_peers(snapshot, peers))
+        return true;
+    all->peer_sets++;
+    snapshot->untracked = peers->shared->untracked;
+    snapshot->unsent = snapshot->counts.unsent + bal_ngx_zone_unsent(&peers->zone);
+    snapshot->dropped = peers->zone.transport ? bal_ngx_transport_dropped(peers->zone.transport) : 0;
+    for (uint32_t i = 0; i < BAL_WORKERS_MAX; i++) {
+        const struct bal_ngx_decisions *row = &peers->shared->decisions[i];
+        snapshot->decisions.sum_ns += row->sum_ns;
+        for (uint32_t bucket = 0; bucket < DECISION_BUCKETS; bucket++)
+            snapshot->decisions.bucket[bucket] += row->bucket[bucket];
+    }
+    for (int i = 0; i < BAL_RECEIPTS; i++)
+        snapshot->receipts[i] =
+            snapshot->counts.receipts[i] + bal_ngx_zone_receipts(&peers->zone, (enum bal_receipt)i);
+    return true;
+}
+
+const char *bal_ngx_snapshot_power(const struct bal_ngx_snapshot_server *server) {
+    switch (server->view.status) {
+    case BAL_SERVER_OFF:
+        return "off";
+    case BAL_SERVER_SETUP:
+        return "set-up";
+    case BAL_SERVER_ON:
+        return "on";
+    default:
+        return "draining";
+    }
+}
+
+static const char *work_state(uint32_t jobs, uint32_t slots) {
+    return jobs == 0 ? "idle" : jobs < slots ? "on" : "busy";
+}
+
+const char *bal_ngx_snapshot_state(const struct bal_ngx_snapshot_server *server) {
+    const struct bal_server_view *view = &server->view;
+    if (view->leaving)
+        return "draining";
+    if (server->down || view->down)
+        return "down";
+    if (view->ejected)
+        return "ejected";
+    if (view->shut)
+        return "closed";
+    if (view->silent)
+        return "silent";
+    if (view->status != BAL_SERVER_ON)
+        return bal_ngx_snapshot_power(server);
+    return work_state(view->jobs, view->slots);
+}
+
+/* ---- stations ---- */
+
+/* Under the lock. */
+static void copy_dispatchers(struct bal_ngx_snapshot_station *snapshot,
+                             const struct bal_ngx_station *station) {
+    const struct bal_ngx_address *address = station->dispatchers.elts;
+    for (ngx_uint_t i = 0; station->zone.transport && i < station->dispatchers.nelts; i++) {
+        struct bal_ngx_snapshot_dispatcher *d = &snapshot->dispatcher[snapshot->dispatchers++];
+        d->name = &address[i].name;
+        d->offers = bal_station_offered(station->s, address[i].id, &d->offered);
+    }
+}
+
+static void snapshot_station(struct bal_ngx_snapshot *all, struct bal_ngx_station *station) {
+    struct bal_ngx_snapshot_station *snapshot = &all->station[all->stations];
+    uint64_t pid, start;
+    snapshot->station = station;
+    if (!bal_ngx_zone_lock(&station->zone))
+        return;
+    all->stations++;
+    snapshot->view = bal_station_view(station->s);
+    snapshot->counts = bal_station_counts(station->s);
+    for (uint32_t i = 0; i < BAL_NGX_WORKERS_MAX; i++)
+        snapshot->processes += bal_station_worker(station->s, i, &pid, &start);
+    memcpy(snapshot->times, station->records->times, sizeof snapshot->times);
+    snapshot->meter = station->records->meter[0];
+    snapshot->recorded = station->records->next;
+    copy_dispatchers(snapshot, station);
+    bal_ngx_zone_unlock(&station->zone);
+    snapshot->unsent = snapshot->counts.unsent + bal_ngx_zone_unsent(&station->zone);
+    snapshot->dropped = station->zone.transport ? bal_ngx_transport_dropped(station->zone.transport) : 0;
+    for (int i = 0; i < BAL_RECEIPTS; i++)
+        snapshot->receipts[i] =
+            snapshot->counts.receipts[i] + bal_ngx_zone_receipts(&station->zone, (enum bal_receipt)i);
+}
+
+const char *bal_ngx_snapshot_station_state(const struct bal_ngx_snapshot_station *station) {
+    static const char *const powers[] = {[BAL_POWER_OFF] = "off",
+                                         [BAL_POWER_SETUP] = "set-up",
+                                         [BAL_POWER_ON] = NULL,
+                                         [BAL_POWER_DRAINING] = "draining"};
+    const char *power = powers[station->view.power];
+    return power ? power : work_state(station->view.running, station->station->config.slots);
+}
+
+/* ---- locks ---- */
+
+static void snapshot_lock(struct bal_ngx_snapshot *all, const struct bal_ngx_zone *zone, bool backup) {
+    const struct bal_ngx_stalls *s = zone->stalls;
+    struct bal_ngx_snapshot_lock *snapshot = &all->lock[all->locks++];
+    *snapshot = (struct bal_ngx_snapshot_lock){
+        .zone = zone,
+        .backup = backup,
+        .holder = __atomic_load_n(&s->holder, __ATOMIC_RELAXED) >> 32,
+        .stalls = __atomic_load_n(&s->count, __ATOMIC_RELAXED),
+        .requests = __atomic_load_n(&s->requests, __ATOMIC_RELAXED),
+        .datagrams = __atomic_load_n(&s->datagrams, __ATOMIC_RELAXED),
+    };
+    const uint64_t now = bal_ngx_now(), since = __atomic_load_n(&s->since_ns, __ATOMIC_RELAXED);
+    snapshot->for_ns = snapshot->holder && now > since ? now - since : 0;
+}
+
+/* ---- all ---- */
+
+static bool snapshot_upstream(struct bal_ngx_snapshot *snapshot, ngx_http_upstream_srv_conf_t *us,
+                              ngx_pool_t *pool) {
+    struct bal_ngx_upstream *b =
+        us->srv_conf ? ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module) : NULL;
+    for (ngx_uint_t k = 0; b && k < b->peer_sets; k++) {
+        if (!b->peers[k].zone.attached)
+            continue;
+        if (!snapshot_peers(snapshot, &b->peers[k], pool))
+            return false;
+        snapshot_lock(snapshot, &b->peers[k].zone, k > 0);
+    }
+    struct bal_ngx_station *station = bal_ngx_station_of(us);
+    if (station && station->zone.attached) {
+        snapshot_station(snapshot, station);
+        snapshot_lock(snapshot, &station->zone, false);
+    }
+    return true;
+}
+
+struct bal_ngx_snapshot *bal_ngx_snapshot_take(ngx_http_request_t *r) {
+    const ngx_http_upstream_main_conf_t *conf = ngx_http_get_module_main_conf(r, ngx_http_upstream_module);
+    ngx_http_upstream_srv_conf_t *const *us = conf->upstreams.elts;
+    const ngx_uint_t count = conf->upstreams.nelts;
+    struct bal_ngx_snapshot *snapshot = ngx_pcalloc(r->pool, sizeof *snapshot);
+    if (!snapshot)
+        return NULL;
+    snapshot->time_ns = bal_ngx_wall();
+    snapshot->peers = ngx_pcalloc(r->pool, PEER_SETS * count * sizeof *snapshot->peers);
+    snapshot->station = ngx_pcalloc(r->pool, count * sizeof *snapshot->station);
+    snapshot->lock = ngx_palloc(r->pool, (PEER_SETS + 1) * count * sizeof *snapshot->lock);
+    if (!snapshot->peers || !snapshot->station || !snapshot->lock)
+        return NULL;
+    for (ngx_uint_t i = 0; i < count; i++)
+        if (!snapshot_upstream(snapshot, us[i], r->pool))
+            return NULL;
+    return snapshot;
+}

@@ -1,0 +1,57 @@
+/* Servers sorted by queue length, kept up to date in O(1) when a length changes by one: what makes
+ * join-the-shortest-queue cheap.
+ *
+ * All servers stand in one array in order of length; end[l] is the number of servers with at most l jobs. A
+ * server that gains a job changes places with the last one of its length and the boundary moves down by one;
+ * one that loses a job does the mirror image. */
+#ifndef BASE_LENGTH_INDEX_H
+#define BASE_LENGTH_INDEX_H
+
+#include "ballast/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bal_length_index {
+    uint32_t count;
+    uint32_t *order; /* servers by length */
+    uint32_t *place; /* place[s]: where s stands in order */
+    uint32_t *end;
+    uint32_t levels; /* capacity of end */
+};
+
+/* All servers start empty. */
+enum bal_code bal_length_index_init(struct bal_length_index *index, uint32_t count);
+void bal_length_index_fini(struct bal_length_index *index);
+/* Extends the index to lengths up to `length`. Returns false without memory. */
+bool bal_length_index_reserve(struct bal_length_index *index, uint32_t length);
+
+static inline void bal_length_index_swap(struct bal_length_index *index, uint32_t a, uint32_t b) {
+    const uint32_t x = index->order[a], y = index->order[b];
+    index->order[a] = y;
+    index->order[b] = x;
+    index->place[x] = b;
+    index->place[y] = a;
+}
+
+/* The server had `length` jobs and gets one more. Returns false without memory. */
+static inline bool bal_length_index_increment(struct bal_length_index *index, uint32_t server,
+                                              uint32_t length) {
+    if (length + 1 >= index->levels && !bal_length_index_reserve(index, length + 1))
+        return false;
+    bal_length_index_swap(index, index->place[server], --index->end[length]);
+    return true;
+}
+
+/* The server had `length` >= 1 jobs and loses one. */
+static inline void bal_length_index_decrement(struct bal_length_index *index, uint32_t server,
+                                              uint32_t length) {
+    bal_length_index_swap(index, index->place[server], index->end[length - 1]++);
+}
+
+/* How many servers share the shortest length `shortest`; they are order[0..that). */
+static inline uint32_t bal_length_index_ties(const struct bal_length_index *index, uint32_t shortest) {
+    return index->end[shortest];
+}
+
+#endif

@@ -1,0 +1,571 @@
+/* What happens at the dispatchers of the network engine: jobs that come, replies, reports and responses. */
+#include "engine/network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Ejection: after so many failures in a row, for so many mean service times the first time. */
+enum { FAILURES = 3, BACK_OFF = 10, BEATS_MISSED = 3 };
+
+static uint32_t find_fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
+    const struct dispatcher *d = fleet->host;
+    const uint32_t ties = bal_length_index_ties(&d->own_index, d->own[d->own_index.order[0]]);
+    return d->own_index.order[ties > 1 ? bal_rng_below(rng, ties) : 0];
+}
+
+static uint32_t find_shortest(struct bal_fleet *fleet, struct bal_rng *rng) {
+    const struct dispatcher *d = fleet->host;
+    const struct bal_length_index *index = &d->net->system.length_index;
+    const uint32_t ties = bal_length_index_ties(index, fleet->length[index->order[0]]);
+    return index->order[ties > 1 ? bal_rng_below(rng, ties) : 0];
+}
+
+static uint32_t find_best_own(struct bal_fleet *fleet, enum bal_own_rule rule, struct bal_rng *rng) {
+    struct dispatcher *d = fleet->host;
+    return bal_ranking_best(&d->ranking, fleet, rule, rng);
+}
+
+static uint32_t fewest_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
+    return find_best_own(fleet, BAL_OWN_FEWEST, rng);
+}
+
+static uint32_t draw_by_weight(struct bal_fleet *fleet, struct bal_rng *rng) {
+    const struct dispatcher *d = fleet->host;
+    return bal_weights_draw(&d->net->system.weights, rng);
+}
+
+/* An index that knows nothing of closed servers answers only while all are open. */
+static void update_eligible_set(const struct network *net, struct dispatcher *d) {
+    const bool all = d->eligible->count == net->system.servers;
+    const bool indexed = all && net->system.features & LENGTH_INDEX;
+    d->fleet.eligible = all ? NULL : d->eligible;
+    const bool ranked = all && net->system.features & WEIGHT_INDEX;
+    d->fleet.fewest_own = indexed ? find_fewest_own : ranked ? fewest_by_weight : NULL;
+    d->fleet.best_own = ranked ? find_best_own : NULL;
+    d->fleet.draw_by_weight = all ? draw_by_weight : NULL;
+    d->fleet.shortest = indexed && !net->takes_time ? find_shortest : NULL;
+}
+
+/* ---- own counts ---- */
+
+static void increment_own(struct network *net, struct dispatcher *d, uint32_t server) {
+    if (net->system.features & LENGTH_INDEX &&
+        !bal_length_index_increment(&d->own_index, server, d->own[server]))
+        net->no_memory = true;
+    d->own[server]++;
+    if (net->system.features & WEIGHT_INDEX)
+        bal_ranking_change(&d->ranking, &d->fleet, server);
+}
+
+static void decrement_own(struct network *net, struct dispatcher *d, uint32_t server) {
+    if (net->system.features & LENGTH_INDEX)
+        bal_length_index_decrement(&d->own_index, server, d->own[server]);
+    d->own[server]--;
+    if (net->system.features & WEIGHT_INDEX)
+        bal_ranking_change(&d->ranking, &d->fleet, server);
+}
+
+void bal_net_dispatcher_count_own(struct network *net, uint32_t job) {
+    increment_own(net, &net->dispatcher[net->job[job].dispatcher], net->job[job].server);
+}
+
+/* ---- which servers are open ---- */
+
+static bool is_alive(const struct network *net, const struct dispatcher *d, uint32_t server) {
+    return !d->heard || net->now - d->heard[server] <= BEATS_MISSED * net->wire->heartbeat;
+}
+
+static void dispatch_held(struct network *net, uint32_t dispatcher);
+
+static void update_eligible(struct network *net, struct dispatcher *d, uint32_t server) {
+    const bool open =
+        is_alive(net, d, server) && (!d->ejection || bal_ejection_allows(d->ejection, server, net->now));
+    if (open == bal_set_contains(d->eligible, server))
+        return;
+    if (open)
+        bal_set_insert(d->eligible, server);
+    else
+        bal_set_remove(d->eligible, server);
+    if (!is_alive(net, d, server))
+        d->said[server] = BAL_REPORT_BUSY; /* its last report will be too old when it is back */
+    update_eligible_set(net, d);
+    /* Reports of a closed server are not passed on before it is open again. */
+    bal_policy_report(net->spec, d->state, &d->fleet,
+                      open ? (enum bal_report)d->said[server] : BAL_REPORT_GONE, server, NULL);
+    if (open)
+        bal_network_backlog_server_eligible(net, d, server);
+    else
+        bal_network_backlog_server_ineligible(net, d, server);
+    if (open && net_dispatcher_held(d))
+        dispatch_held(net, (uint32_t)(d - net->dispatcher));
+}
+
+void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher) {
+    struct dispatcher *d = &net->dispatcher[dispatcher];
+    for (uint32_t server = 0; server < net->system.servers; server++)
+        update_eligible(net, d, server);
+    double next = d->ejection ? bal_ejection_next(d->ejection, net->now) : INFINITY;
+    if (d->heard)
+        next = fmin(next, net->now + net->wire->heartbeat);
+    d->looks_at = next;
+    if (next < INFINITY)
+        network_schedule(net, next, (struct message){.type = ELIGIBILITY_TIMER, .dispatcher = dispatcher});
+}
+
+/* An answer may have put the server into ejection, or have ended it. */
+static void update_ejection(struct network *net, uint32_t dispatcher, uint32_t server, bool failed) {
+    struct dispatcher *d = &net->dispatcher[dispatcher];
+    if (!d->ejection)
+        return;
+    bal_ejection_answered(d->ejection, server, failed, net->now);
+    update_eligible(net, d, server);
+    const double until = d->ejection->server[server].until;
+    if (until > net->now && until < d->looks_at) {
+        d->looks_at = until;
+        network_schedule(net, until, (struct message){.type = ELIGIBILITY_TIMER, .dispatcher = dispatcher});
+    }
+}
+
+/* ---- routing ---- */
+
+static void discard_job(struct network *net, uint32_t job, uint64_t *count) {
+    (*count)++;
+    transit_end(net);
+    bal_network_free_job(net, job);
+}
+
+/* A job that was never in service leaves its size to the next one, so that all policies see the same sizes in
+ * the same order. */
+static void reuse_size(struct network *net, const struct job *j) {
+    if (!(net->system.features & TRACE_JOBS))
+        net->spare_size = j->size;
+}
+
+static void send_job(struct network *net, uint32_t job, uint32_t server) {
+    struct job *j = &net->job[job];
+    struct dispatcher *d = &net->dispatcher[j->dispatcher];
+    j->server = server;
+    j->sent = net->now;
+    j->joined = NAN;
+    increment_own(net, d, server);
+    if (d->seen)
+        d->seen[server].token = false;
+    if (d->ejection) {
+        bal_ejection_sent(d->ejection, server);
+        update_eligible(net, d, server);
+    }
+    network_send_reliable(
+        net, (struct message){.type = JOB, .server = server, .dispatcher = j->dispatcher, .job = job});
+}
+
+/* Probes whose replies are not waited for. */
+static void send_async_probes(struct network *net, uint32_t dispatcher) {
+    struct bal_fleet *fleet = &net->dispatcher[dispatcher].fleet;
+    for (uint32_t i = 0; i < fleet->asks; i++)
+        network_send(
+            net, (struct message){
+                     .type = PROBE, .server = fleet->ask[i], .dispatcher = dispatcher, .other = NO_INDEX});
+    fleet->asks = 0;
+}
+
+static void apply_decision(struct network *net, uint32_t job, const struct bal_decision *decision) {
+    struct system *system = &net->system;
+    struct job *j = &net->job[job];
+    const uint32_t dispatcher = j->dispatcher;
+    if (decision->wake != BAL_NONE)
+        network_send(net, (struct message){.type = WAKE, .server = decision->wake, .dispatcher = dispatcher});
+    struct bal_fleet *fleet = &net->dispatcher[dispatcher].fleet;
+    if (fleet->aborts)
+        network_send(net, (struct message){.type = ABORT, .server = fleet->abort, .dispatcher = dispatcher});
+    fleet->aborts = false;
+    if (decision->server == BAL_HOLD) {
+        bal_list_push(net, &net->dispatcher[dispatcher].held[j->rank], job);
+    } else if (decision->server == BAL_NONE) {
+        if (j->tries == 0)
+            reuse_size(net, j);
+        discard_job(net, job, j->tries ? &system->tally.totals.failed : &system->tally.totals.refused);
+    } else {
+        system_check_server(system, net->now, decision->server);
+        send_job(net, job, decision->server);
+        if (system->features & CLASS_QUEUES && decision->move_to != BAL_NONE)
+            network_send(net, (struct message){.type = MOVE,
+                                               .server = decision->server,
+                                               .other = decision->move_to,
+                                               .dispatcher = dispatcher});
+    }
+    send_async_probes(net, dispatcher);
+}
+
+/* Servers at which a job has failed are closed to it alone. */
+static void exclude_tried(struct network *net, struct dispatcher *d, const struct job *j, bool open[TRIES]) {
+    for (uint32_t i = 0; i < j->tries && i < TRIES; i++)
+        open[i] = bal_set_remove(d->eligible, j->tried[i]);
+    if (j->tries)
+        update_eligible_set(net, d);
+}
+
+static void restore_tried(struct network *net, struct dispatcher *d, const struct job *j,
+                          const bool open[TRIES]) {
+    for (uint32_t i = 0; i < j->tries && i < TRIES; i++)
+        if (open[i])
+            bal_set_insert(d->eligible, j->tried[i]);
+    if (j->tries)
+        update_eligible_set(net, d);
+}
+
+/* Has the policy route a job; held: for a job that waits here, how many are held. */
+static struct bal_decision call_policy(struct network *net, uint32_t job, uint32_t held, bool sampling,
+                                       uint32_t *asked) {
+    struct system *system = &net->system;
+    struct job *j = &net->job[job];
+    struct dispatcher *d = &net->dispatcher[j->dispatcher];
+    const uint64_t probes = d->fleet.probes;
+    const struct bal_job what = {.count = 1, .rank = j->rank, .held = held};
+    struct bal_decision decision = {0};
+    bool open[TRIES] = {false};
+    d->fleet.now = net->now * system->per_unit;
+    exclude_tried(net, d, j, open);
+    if (sampling)
+        *asked = bal_policy_sample(net->spec, d->state, &d->fleet, &what, &d->rng);
+    else
+        decision = bal_policy_route(net->spec, d->state, &d->fleet, &what, &d->rng);
+    if (j->tries && d->eligible->count == 0) /* it has failed at all that there are: nothing to wait for */
+        decision.server = BAL_NONE;
+    restore_tried(net, d, j, open);
+    system->fleet.probes += d->fleet.probes - probes;
+    if (system->features & HAS_CLASSES)
+        system->tally.by_class[j->rank].probes += d->fleet.probes - probes;
+    return decision;
+}
+
+static void route_job(struct network *net, uint32_t job) {
+    if (__builtin_expect(net->observer != NULL, 0))
+        net->observer->routes(net->observer->context, job);
+    const struct bal_decision decision = call_policy(net, job, 0, false, NULL);
+    const uint32_t dispatcher = net->job[job].dispatcher;
+    apply_decision(net, job, &decision);
+    bal_network_backlog_update(net, dispatcher);
+}
+
+/* ---- probes that take time ---- */
+
+static struct inquiry *new_inquiry(struct network *net, uint32_t *index) {
+    if (net->free_inquiry != NO_INDEX) {
+        *index = net->free_inquiry;
+        net->free_inquiry = net->inquiry[*index].next;
+        return &net->inquiry[*index];
+    }
+    struct inquiry *grown = realloc(net->inquiry, (net->inquiries + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    net->inquiry = grown;
+    *index = net->inquiries;
+    struct inquiry *inquiry = &grown[*index];
+    *inquiry = (struct inquiry){.server = malloc(net->system.servers * sizeof *inquiry->server),
+                                .reply = malloc(net->system.servers * sizeof *inquiry->reply)};
+    net->inquiries++;
+    return inquiry->server && inquiry->reply ? inquiry : NULL;
+}
+
+/* All replies are there, or no more are waited for. */
+static void finish_inquiry(struct network *net, uint32_t index) {
+    struct inquiry *inquiry = &net->inquiry[index];
+    const uint32_t job = inquiry->job;
+    struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
+    for (uint32_t i = 0; i < inquiry->answered; i++) {
+        d->length[inquiry->server[i]] = inquiry->reply[i].length;
+        d->urgent[inquiry->server[i]] = inquiry->reply[i].urgent;
+    }
+    d->fleet.sample = inquiry->server;
+    d->fleet.samples = inquiry->answered;
+    route_job(net, job);
+    d->fleet.sample = NULL;
+    inquiry = &net->inquiry[index];
+    inquiry->version++;
+    inquiry->next = net->free_inquiry;
+    net->free_inquiry = index;
+}
+
+/* Probes the servers that the policy names, and waits. False: it names none. */
+static bool send_probes(struct network *net, uint32_t job) {
+    struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
+    uint32_t asked = 0, index;
+    call_policy(net, job, 0, true, &asked);
+    d->fleet.asks = 0;
+    if (asked == 0)
+        return false;
+    struct inquiry *inquiry = new_inquiry(net, &index);
+    if (!inquiry) {
+        net->no_memory = true;
+        return true;
+    }
+    inquiry->job = job;
+    inquiry->asked = asked;
+    inquiry->answered = 0;
+    memcpy(inquiry->server, d->fleet.ask, asked * sizeof *inquiry->server);
+    const uint32_t version = inquiry->version;
+    for (uint32_t i = 0; i < asked; i++)
+        network_send(net, (struct message){.type = PROBE,
+                                           .server = d->fleet.ask[i],
+                                           .dispatcher = net->job[job].dispatcher,
+                                           .other = index,
+                                           .version = version});
+    network_schedule(net, net->now + net->timeout,
+                     (struct message){.type = PROBE_TIMEOUT, .other = index, .version = version});
+    return true;
+}
+
+void bal_net_dispatcher_probe_timeout(struct network *net, const struct message *message) {
+    if (net->inquiry[message->other].version == message->version)
+        finish_inquiry(net, message->other);
+}
+
+void bal_net_dispatcher_receive_job(struct network *net, uint32_t job) {
+    if (net->takes_time && net->spec->policy->sample && send_probes(net, job))
+        return;
+    route_job(net, job);
+}
+
+/* After a report that was taken those that wait may have a place. First come, first served within a class,
+ * but one that has failed somewhere may have to wait for another server than those behind it. */
+static void dispatch_held(struct network *net, uint32_t dispatcher) {
+    struct dispatcher *d = &net->dispatcher[dispatcher];
+    for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint32_t job = d->held[rank].first, next; d->held[rank].count && job != NO_INDEX; job = next) {
+            const struct bal_decision decision = call_policy(net, job, net_dispatcher_held(d), false, NULL);
+            next = net->job[job].next;
+            if (decision.server != BAL_HOLD) {
+                bal_list_remove(net, &d->held[rank], job);
+                apply_decision(net, job, &decision);
+                continue;
+            }
+            if (decision.wake != BAL_NONE)
+                network_send(
+                    net, (struct message){.type = WAKE, .server = decision.wake, .dispatcher = dispatcher});
+            if (net->job[job].tries == 0)
+                break;
+        }
+    bal_network_backlog_update(net, dispatcher);
+}
+
+/* ---- what is received ---- */
+
+static void receive_reply(struct network *net, const struct message *message) {
+    struct inquiry *inquiry = &net->inquiry[message->other];
+    if (inquiry->version != message->version)
+        return;
+    for (uint32_t i = inquiry->answered; i < inquiry->asked; i++)
+        if (inquiry->server[i] == message->server) {
+            inquiry->server[i] = inquiry->server[inquiry->answered];
+            inquiry->server[inquiry->answered] = message->server;
+            inquiry->reply[inquiry->answered++] = message->load;
+            break;
+        }
+    if (inquiry->answered == inquiry->asked)
+        finish_inquiry(net, message->other);
+}
+
+/* The report with the same content as a heartbeat. */
+static uint8_t report_of_heartbeat(const struct bal_server_state *server_state) {
+    switch (server_state->status) {
+    case BAL_SERVER_ON:
+        return server_state->load.length < server_state->slots && !server_state->offered_elsewhere
+                   ? BAL_REPORT_IDLE
+                   : BAL_REPORT_BUSY;
+    case BAL_SERVER_OFF:
+        return BAL_REPORT_OFF;
+    case BAL_SERVER_SETUP:
+        return BAL_REPORT_SETUP;
+    case BAL_SERVER_GONE:
+        break;
+    }
+    return BAL_REPORT_GONE;
+}
+
+/* The message is stored before the server may be opened by it: so the policy gets the new state of a server
+ * that opens again, not the one from before it was closed. */
+static void record_report(struct network *net, struct dispatcher *d, const struct message *message,
+                          const struct bal_server_state *server_state) {
+    if (d->said && message->type == REPORT)
+        d->said[message->server] = message->detail;
+    if (d->said && message->type == HEARTBEAT)
+        d->said[message->server] = report_of_heartbeat(server_state);
+    bal_network_backlog_server_reported(net, message);
+    if (d->heard) {
+        d->heard[message->server] = net->now;
+        update_eligible(net, d, message->server);
+    }
+    bal_network_backlog_return_slot(net, d, message->server);
+}
+
+void bal_net_dispatcher_receive_report(struct network *net, const struct message *message) {
+    struct dispatcher *d = &net->dispatcher[message->dispatcher];
+    const struct bal_server_state server_state = {(enum bal_server_status)message->detail, net->system.slots,
+                                                  message->load, message->offered_elsewhere};
+    const bool was_open = bal_is_eligible(&d->fleet, message->server);
+    d->fleet.now = net->now * net->system.per_unit;
+    record_report(net, d, message, &server_state);
+    if (message->type == REPLY && message->other != NO_INDEX) {
+        receive_reply(net, message);
+        return;
+    }
+    if (!bal_is_eligible(&d->fleet, message->server)) {
+        bal_network_backlog_update(net, message->dispatcher);
+        return;
+    }
+    if (!was_open || message->type == REPLY) /* the rest was reported when it was opened */
+        bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, message->server, &message->load);
+    else if (message->type == HEARTBEAT)
+        bal_policy_sync_server(net->spec, d->state, &d->fleet, message->server, &server_state);
+    else
+        bal_policy_report(net->spec, d->state, &d->fleet, (enum bal_report)message->detail, message->server,
+                          &message->load);
+    if (net_dispatcher_held(d))
+        dispatch_held(net, message->dispatcher);
+}
+
+static void complete_job(struct network *net, uint32_t job, bool failed) {
+    struct system *system = &net->system;
+    const struct job *j = &net->job[job];
+    const double response = net->now - j->arrival;
+    transit_end(net);
+    if (failed) {
+        system->tally.totals.failed++;
+    } else {
+        tally_complete(&system->tally, &system->tally.all, response);
+        if (system->features & HAS_CLASSES)
+            tally_complete(&system->tally, &system->tally.by_class[j->rank], response);
+        if (system->features & TIME_SERIES)
+            history_complete(&system->history, &system->tally, j->arrival, response);
+        if (system->features & JOB_GROUPS)
+            history_complete_kind(&system->history, &system->tally, j->kind, response);
+    }
+    bal_network_free_job(net, job);
+}
+
+/* It did not fit into the buffer of the server. */
+static void drop_lost_job(struct network *net, uint32_t job) {
+    const struct job *j = &net->job[job];
+    decrement_own(net, &net->dispatcher[j->dispatcher], j->server);
+    reuse_size(net, j);
+    discard_job(net, job, &net->system.tally.totals.lost);
+}
+
+/* Where servers send heartbeats, one that could not be reached is closed until its next message. */
+static void mark_unreachable(struct network *net, struct dispatcher *d, uint32_t server) {
+    if (!d->heard)
+        return;
+    d->heard[server] = -INFINITY;
+    update_eligible(net, d, server);
+}
+
+static void receive_response(struct network *net, const struct message *message) {
+    struct job *j = &net->job[message->job];
+    struct dispatcher *d = &net->dispatcher[j->dispatcher];
+    const bool gone = message->type == FAILURE, failed = gone || message->detail;
+    const uint32_t server = j->server, dispatcher = j->dispatcher;
+    decrement_own(net, d, server);
+    d->fleet.now = net->now * net->system.per_unit;
+    if (net->system.features & RESPONSES_SEEN)
+        bal_policy_response(net->spec, d->state, &d->fleet, server,
+                            (net->now - j->sent) * net->system.per_unit, failed);
+    if (gone)
+        mark_unreachable(net, d, server);
+    update_ejection(net, dispatcher, server, failed);
+    if (!gone || net->wire->churn.lose || j->tries + 1 >= TRIES) {
+        complete_job(net, message->job, failed);
+    } else {
+        j->tried[j->tries++] = server;
+        bal_net_dispatcher_receive_job(net, message->job);
+    }
+}
+
+/* A server from which one of its own jobs has come back may look idle now. */
+void bal_net_dispatcher_receive_response(struct network *net, const struct message *message) {
+    const uint32_t dispatcher = net->job[message->job].dispatcher;
+    if (message->type == LOST)
+        drop_lost_job(net, message->job);
+    else
+        receive_response(net, message);
+    bal_network_backlog_update(net, dispatcher);
+}
+
+/* ---- setting up ---- */
+
+static enum bal_code init_dispatcher(struct network *net, uint32_t index,
+                                     const struct bal_policy_context *context) {
+    struct dispatcher *d = &net->dispatcher[index];
+    const struct system *system = &net->system;
+    const uint32_t n = system->servers;
+    const struct bal_network *wire = net->wire;
+    d->net = net;
+    if (index > 0 && !(d->state = malloc(bal_policy_size(net->spec, context) + 1)))
+        return BAL_E_MEMORY;
+    if (index == 0)
+        d->state = system->state;
+    bal_policy_init(net->spec, context, d->state);
+    bal_rng_init(&d->rng, system->run->seed, system->run->replication,
+                 BAL_STREAM_POLICY + ((uint64_t)index << 32) + ((uint64_t)system->run->draw << 48));
+    d->own = calloc(n, sizeof *d->own);
+    d->length = calloc(n, sizeof *d->length);
+    d->urgent = calloc(n, sizeof *d->urgent);
+    d->eligible = malloc(bal_set_size(n));
+    d->fleet = (struct bal_fleet){.servers = n, .own = d->own, .weight = system->weights.of, .host = d};
+    d->fleet.length = net->takes_time ? d->length : system->length;
+    d->fleet.urgent = !(system->features & HAS_CLASSES) ? NULL : net->takes_time ? d->urgent : system->urgent;
+    d->fleet.ask = malloc(n * sizeof *d->fleet.ask);
+    d->fleet.ask_room = n;
+    if (wire->heartbeat > 0)
+        d->heard = calloc(n, sizeof *d->heard);
+    if (wire->heartbeat > 0 || wire->ejection)
+        d->said = malloc(n);
+    if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
+        bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
+    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask ||
+        (wire->heartbeat > 0 && !d->heard) || ((wire->heartbeat > 0 || wire->ejection) && !d->said) ||
+        (wire->ejection && !d->ejection) ||
+        (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||
+        (system->features & WEIGHT_INDEX && bal_ranking_init(&d->ranking, &d->fleet)))
+        return BAL_E_MEMORY;
+    if (d->said)
+        memset(d->said, BAL_REPORT_BUSY, n);
+    bal_set_init(d->eligible, n);
+    for (uint32_t server = 0; server < n; server++)
+        bal_set_insert(d->eligible, server);
+    update_eligible_set(net, d);
+    d->held[0] = d->held[1] = (struct list){NO_INDEX, NO_INDEX, 0};
+    d->looks_at = INFINITY;
+    return BAL_OK;
+}
+
+enum bal_code bal_net_dispatchers_init(struct network *net, const struct bal_policy_context *context) {
+    for (uint32_t i = 0; i < net->dispatchers; i++)
+        if (init_dispatcher(net, i, context))
+            return BAL_E_MEMORY;
+    return BAL_OK;
+}
+
+void bal_net_dispatchers_fini(struct network *net) {
+    for (uint32_t i = 0; net->dispatcher && i < net->dispatchers; i++) {
+        struct dispatcher *d = &net->dispatcher[i];
+        if (i > 0)
+            free(d->state);
+        bal_length_index_fini(&d->own_index);
+        bal_ranking_fini(&d->ranking);
+        free(d->own);
+        free(d->length);
+        free(d->urgent);
+        free(d->eligible);
+        free(d->heard);
+        free(d->said);
+        free(d->seen);
+        free(d->ejection);
+        free(d->fleet.ask);
+    }
+    for (uint32_t i = 0; i < net->inquiries; i++) {
+        free(net->inquiry[i].server);
+        free(net->inquiry[i].reply);
+    }
+    free(net->inquiry);
+    free(net->dispatcher);
+}

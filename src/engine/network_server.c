@@ -1,0 +1,560 @@
+/* What happens at the servers of the network engine: jobs that join and leave, reports, power, failures. */
+#include "engine/network.h"
+
+#include <stdlib.h>
+
+/* ---- where a server sends its reports ---- */
+
+static bool policy_wants(const struct network *net, enum bal_report what) {
+    return net->spec->policy->wants >> what & 1;
+}
+
+/* Its load, as it sends it. */
+static struct bal_reply load_of(const struct network *net, uint32_t server) {
+    const struct system *system = &net->system;
+    return (struct bal_reply){
+        .length = system->length[server],
+        .urgent = system->urgent ? system->urgent[server] : 0,
+        .latency = latency_ewma_predict(&net->net_server[server].latency_ewma, system->length[server])};
+}
+
+/* Reports that take back go to all that want any. */
+void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
+                                uint32_t dispatcher) {
+    struct message message = {
+        .type = REPORT, .detail = (uint8_t)what, .server = server, .dispatcher = dispatcher};
+    if (what == BAL_REPORT_LOAD)
+        message.load = load_of(net, server);
+    net->system.tally.totals.reports++;
+    network_send(net, message);
+}
+
+static void send_report_to_others(struct network *net, uint32_t server, enum bal_report what, uint32_t but) {
+    for (uint32_t d = 0; d < net->dispatchers; d++)
+        if (d != but)
+            bal_net_server_send_report(net, server, what, d);
+}
+
+/* One that has a backlog, if any is known to be; else a uniform one, or that with the fewest tokens of some.
+ */
+static uint32_t pick_report_target(struct network *net, uint32_t server) {
+    if (net->dispatchers == 1)
+        return 0;
+    const uint32_t backlogged = bal_network_backlog_draw_dispatcher(net, server);
+    if (backlogged != NO_INDEX)
+        return backlogged;
+    const uint32_t choices = bal_policy_report_choices(net->spec);
+    uint32_t best = bal_rng_below(&net->wires, net->dispatchers);
+    for (uint32_t i = 1; i < choices; i++) {
+        const uint32_t other = bal_rng_below(&net->wires, net->dispatchers);
+        if (bal_policy_tokens(net->spec, net->dispatcher[other].state) <
+            bal_policy_tokens(net->spec, net->dispatcher[best].state))
+            best = other;
+    }
+    if (choices > 1)
+        net->system.fleet.probes += choices;
+    return bal_network_backlog_redraw_dispatcher(net, server, best);
+}
+
+static void report_idle(struct network *net, uint32_t server, enum bal_report what) {
+    const uint32_t to = pick_report_target(net, server);
+    bal_network_backlog_slot_offered(net, server, to);
+    bal_net_server_send_report(net, server, what, to);
+    if (what == BAL_REPORT_ON) /* that it is on concerns them all; that it is idle, one */
+        send_report_to_others(net, server, BAL_REPORT_BUSY, to);
+}
+
+bool bal_net_server_is_idle(const struct network *net, uint32_t server) {
+    return net->net_server[server].power == ON &&
+           net->system.length[server] <= system_room(&net->system, net->system.features);
+}
+
+void bal_net_server_report_still_idle(struct network *net, uint32_t server) {
+    report_idle(net, server, BAL_REPORT_STILL_IDLE);
+}
+
+/* ---- states without jobs, and what is counted ---- */
+
+/* Where a server is counted that is not busy; POWER_STATES: it is busy, or nothing is counted. Jobs at one
+ * that is not on wait, and do not make it busy. */
+static unsigned state_of(const struct network *net, uint32_t server) {
+    if (!net->system.tally.powered)
+        return POWER_STATES;
+    switch (net->net_server[server].power) {
+    case ON:
+        return net->system.length[server] ? POWER_STATES : POWER_STANDBY;
+    case SETUP:
+        return POWER_SETUP;
+    case OFF:
+    case DOWN:
+        break;
+    }
+    return POWER_OFF;
+}
+
+static void count_state(struct network *net, unsigned before, unsigned after) {
+    if (before == after)
+        return;
+    if (before != POWER_STATES)
+        tally_power_down(&net->system.tally, net->now, before);
+    if (after != POWER_STATES)
+        tally_power_up(&net->system.tally, net->now, after);
+}
+
+/* The end of its standby or set-up is void. */
+static void set_timer(struct network *net, uint32_t server, const struct bal_dist *dist) {
+    struct net_server *s = &net->net_server[server];
+    s->timer++;
+    if (dist && isfinite(dist->mean))
+        network_schedule(net, net->now + bal_dist_sample(dist, &net->system.power_rng),
+                         (struct message){.type = POWER_TIMER, .server = server, .version = s->timer});
+}
+
+/* Jobs that have waited at a server which was not on are now at one that is, or the other way round. */
+static void count_jobs(struct network *net, uint32_t server, bool on) {
+    for (uint32_t k = 1; k <= net->system.length[server]; k++) {
+        if (on) {
+            transit_end(net);
+            tally_up(&net->system.tally, net->now, k);
+        } else {
+            tally_down(&net->system.tally, net->now, k);
+            transit_begin(net);
+        }
+    }
+}
+
+static void set_idle(struct network *net, uint32_t server) {
+    if (!(net->system.features & POISSON_IDLE_REPORTS))
+        return;
+    if (bal_net_server_is_idle(net, server))
+        bal_set_insert(net->system.idle, server);
+    else
+        bal_set_remove(net->system.idle, server);
+}
+
+static void set_power(struct network *net, uint32_t server, enum power power) {
+    struct net_server *s = &net->net_server[server];
+    const unsigned before = state_of(net, server);
+    if ((s->power == ON) != (power == ON))
+        count_jobs(net, server, power == ON);
+    s->power = power;
+    count_state(net, before, state_of(net, server));
+    set_idle(net, server);
+}
+
+/* A job has joined the server; until now it was at no server. */
+static void count_up(struct network *net, uint32_t server, uint32_t rank) {
+    struct system *system = &net->system;
+    const unsigned before = state_of(net, server);
+    const uint32_t length = ++system->length[server];
+    if (system->features & HAS_CLASSES && rank == 0)
+        tally_class_up(&system->tally, net->now, 0, ++system->urgent[server]);
+    if (system->features & LENGTH_INDEX &&
+        !bal_length_index_increment(&system->length_index, server, length - 1))
+        net->no_memory = true;
+    if (net->net_server[server].power == ON) {
+        transit_end(net);
+        tally_up(&system->tally, net->now, length);
+    }
+    set_idle(net, server);
+    count_state(net, before, state_of(net, server));
+    if (system->features & POWER_SWITCHING && length == 1 && net->net_server[server].power == ON)
+        set_timer(net, server, NULL);
+}
+
+/* A job leaves the server and is at none, for a while or for ever. */
+static void count_down(struct network *net, uint32_t server, uint32_t rank) {
+    struct system *system = &net->system;
+    const unsigned before = state_of(net, server);
+    const uint32_t left = --system->length[server];
+    if (system->features & HAS_CLASSES && rank == 0)
+        tally_class_down(&system->tally, net->now, 0, system->urgent[server]--);
+    if (system->features & LENGTH_INDEX)
+        bal_length_index_decrement(&system->length_index, server, left + 1);
+    if (net->net_server[server].power == ON) {
+        tally_down(&system->tally, net->now, left + 1);
+        transit_begin(net);
+    }
+    set_idle(net, server);
+    count_state(net, before, state_of(net, server));
+    if (net->net_server[server].power != ON)
+        return;
+    if (system->features & POWER_SWITCHING && left == 0)
+        set_timer(net, server, &net->standby);
+    if (system->features & IDLE_REPORTS && left <= system_room(system, system->features))
+        report_idle(net, server, BAL_REPORT_IDLE);
+}
+
+/* ---- service ---- */
+
+static void start_service(struct network *net, uint32_t server, uint32_t job) {
+    struct system *system = &net->system;
+    struct net_server *s = &net->net_server[server];
+    struct job *j = &net->job[job];
+    s->in_slot[s->running++] = job;
+    j->since = net->now;
+    j->version++;
+    if (system->features & MULTISERVER)
+        tally_work_up(&system->tally, net->now);
+    network_schedule(net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed),
+                     (struct message){.type = COMPLETE, .server = server, .job = job, .version = j->version});
+    if (j->started)
+        return;
+    j->started = true;
+    const double waiting = net->now - j->arrival;
+    for (int class = 0; class < (system->features & HAS_CLASSES ? 2 : 1); class ++) {
+        struct channel *channel = class ? &system->tally.by_class[j->rank] : &system->tally.all;
+        if (waiting > 0)
+            tally_start(&system->tally, channel, waiting, true);
+        else
+            channel->immediate++;
+    }
+}
+
+static void leave_slot(struct network *net, uint32_t server, uint32_t job) {
+    struct net_server *s = &net->net_server[server];
+    uint32_t slot = 0;
+    while (s->in_slot[slot] != job)
+        slot++;
+    s->in_slot[slot] = s->in_slot[--s->running];
+    net->job[job].version++;
+    if (net->system.features & MULTISERVER)
+        tally_work_down(&net->system.tally, net->now);
+}
+
+/* A low job makes place for a high one and keeps what is left of its work. */
+static void preempt(struct network *net, uint32_t server) {
+    struct net_server *s = &net->net_server[server];
+    const uint32_t job = s->in_slot[0];
+    struct job *j = &net->job[job];
+    const double done = s->fails_fast ? 0 : (net->now - j->since) / s->per_speed;
+    leave_slot(net, server, job);
+    j->left = j->left > done ? j->left - done : 0;
+    bal_list_push_first(net, &s->waiting[1], job);
+}
+
+/* Begins with as many of those that wait as there are free slots. */
+static void start_waiting(struct network *net, uint32_t server) {
+    struct net_server *s = &net->net_server[server];
+    while (s->power == ON && s->running < net->system.slots && s->waiting[0].count + s->waiting[1].count) {
+        struct list *list = &s->waiting[s->waiting[0].count == 0];
+        const uint32_t job = list->first;
+        bal_list_remove(net, list, job);
+        start_service(net, server, job);
+    }
+}
+
+static void start_setup(struct network *net, uint32_t server, uint32_t but) {
+    set_power(net, server, SETUP);
+    set_timer(net, server, &net->setup);
+    if (net->dispatchers > 1 || net->takes_time)
+        send_report_to_others(net, server, BAL_REPORT_SETUP, net->takes_time ? NO_INDEX : but);
+}
+
+/* Jobs that wait for the end of a set-up keep it going. */
+static void abort_setup(struct network *net, uint32_t server) {
+    if (net->net_server[server].power != SETUP || net->system.length[server] > 0)
+        return;
+    set_power(net, server, OFF);
+    set_timer(net, server, NULL);
+    send_report_to_others(net, server, BAL_REPORT_OFF, NO_INDEX);
+}
+
+static void add_job(struct network *net, uint32_t server, uint32_t job) {
+    struct net_server *s = &net->net_server[server];
+    struct job *j = &net->job[job];
+    const unsigned features = net->system.features;
+    if (isnan(j->joined))
+        j->joined = net->now;
+    if (features & POWER_SWITCHING && s->power == OFF)
+        start_setup(net, server, NO_INDEX);
+    count_up(net, server, j->rank);
+    const bool interrupts = (features & (CLASS_QUEUES | NONPREEMPTIVE)) == CLASS_QUEUES && j->rank == 0 &&
+                            s->running > 0 && net->job[s->in_slot[0]].rank == 1;
+    if (interrupts)
+        preempt(net, server);
+    if (s->power == ON && s->running < net->system.slots)
+        start_service(net, server, job);
+    else
+        bal_list_push(net, &s->waiting[features & CLASS_QUEUES ? j->rank : 0], job);
+    /* Where jobs are held, none comes unless a slot is offered: so it reports for each free slot, not only
+     * for the first. */
+    if (features & MULTISERVER && features & IDLE_REPORTS && net->flags & BAL_MAY_HOLD &&
+        bal_net_server_is_idle(net, server))
+        report_idle(net, server, BAL_REPORT_IDLE);
+}
+
+void bal_net_server_add_initial_job(struct network *net, uint32_t server, uint32_t job) {
+    add_job(net, server, job);
+}
+
+/* ---- stealing ---- */
+
+/* Takes so many of those that wait from the back, in the order in which they came. */
+static uint32_t hand_over_jobs(struct network *net, uint32_t from, uint32_t amount, uint32_t to) {
+    struct list *list = &net->net_server[from].waiting[0];
+    const uint32_t taken = amount < list->count ? amount : list->count;
+    if (taken == 0)
+        return 0;
+    uint32_t job = list->last;
+    for (uint32_t i = 1; i < taken; i++)
+        job = net->job[job].before;
+    for (uint32_t i = 0; i < taken; i++) {
+        const uint32_t next = net->job[job].next;
+        bal_list_remove(net, list, job);
+        if (net->takes_time)
+            network_send_reliable(net, (struct message){.type = JOB, .server = to, .job = job});
+        else
+            add_job(net, to, job);
+        job = next;
+    }
+    for (uint32_t i = 0; i < taken; i++)
+        count_down(net, from, 0);
+    net->system.tally.totals.steals++;
+    net->system.tally.totals.stolen += taken;
+    return taken;
+}
+
+static uint32_t draw_victim(struct network *net, uint32_t server) {
+    const bool others = net->model->others;
+    uint32_t from = bal_rng_below(&net->stealing, net->system.servers - others);
+    from += others && from >= server;
+    net->system.fleet.probes++;
+    net->system.tally.totals.requests++;
+    return from;
+}
+
+/* Where messages take no time, stolen jobs arrive before its last job has left, so that it reports no
+ * idleness; otherwise it tries to steal when it is idle. */
+static void steal_jobs(struct network *net, uint32_t server) {
+    const uint32_t from = draw_victim(net, server);
+    if (from == server)
+        return;
+    if (net->takes_time)
+        network_send(net, (struct message){.type = STEAL_REQUEST, .server = from, .other = server});
+    else
+        hand_over_jobs(net, from, bal_steal_amount(&net->model->steal, net->system.length[from]), server);
+}
+
+/* ---- what is received ---- */
+
+static void receive_job(struct network *net, const struct message *message) {
+    const struct system *system = &net->system;
+    const uint32_t server = message->server;
+    const struct net_server *s = &net->net_server[server];
+    const bool full = system->features & FINITE_BUFFERS && system->length[server] >= system->buffer;
+    const bool discarded = net->discards && s->power == OFF;
+    if (s->power == DOWN || full || discarded) {
+        network_send_reliable(
+            net, (struct message){.type = full || discarded ? LOST : FAILURE, .job = message->job});
+        return;
+    }
+    if (net->job[message->job].server == server) /* it was sent here, not moved or stolen */
+        bal_network_backlog_slot_used(net, server, net->job[message->job].dispatcher);
+    add_job(net, server, message->job);
+}
+
+static void move_job(struct network *net, uint32_t from, uint32_t to) {
+    struct list *low = &net->net_server[from].waiting[1];
+    if (low->count == 0) /* gone meanwhile, or in service and not to be interrupted */
+        return;
+    const uint32_t job = low->last;
+    bal_list_remove(net, low, job);
+    count_down(net, from, 1);
+    net->system.tally.totals.moves++;
+    network_send_reliable(net, (struct message){.type = JOB, .server = to, .job = job});
+}
+
+void bal_net_server_receive(struct network *net, const struct message *message) {
+    const uint32_t server = message->server;
+    struct net_server *s = &net->net_server[server];
+    switch (message->type) {
+    case JOB:
+        receive_job(net, message);
+        break;
+    case PROBE:
+        if (s->power != DOWN)
+            network_send(net, (struct message){.type = REPLY,
+                                               .server = server,
+                                               .dispatcher = message->dispatcher,
+                                               .other = message->other,
+                                               .version = message->version,
+                                               .load = load_of(net, server)});
+        break;
+    case WAKE:
+        if (s->power == OFF)
+            start_setup(net, server, message->dispatcher);
+        break;
+    case ABORT:
+        abort_setup(net, server);
+        break;
+    case MOVE:
+        move_job(net, server, message->other);
+        break;
+    case STEAL_REQUEST:
+        hand_over_jobs(net, server, bal_steal_amount(&net->model->steal, net->system.length[server]),
+                       message->other);
+        break;
+    default:
+        bal_system_internal_error(&net->system, "a server got a message that is not for servers");
+    }
+}
+
+void bal_net_server_complete(struct network *net, const struct message *message) {
+    const uint32_t server = message->server, job = message->job;
+    struct net_server *s = &net->net_server[server];
+    struct job *j = &net->job[job];
+    if (j->version != message->version)
+        return;
+    const bool steals = net->system.features & STEALING && net->system.length[server] == 1;
+    if (steals && !net->takes_time)
+        steal_jobs(net, server);
+    leave_slot(net, server, job);
+    count_down(net, server, j->rank);
+    if (net->system.features & ASYNC_PROBES)
+        latency_ewma_add(&s->latency_ewma, (net->now - j->joined) * net->system.per_unit,
+                         net->system.length[server]);
+    network_send_reliable(
+        net,
+        (struct message){.type = RESPONSE, .dispatcher = j->dispatcher, .job = job, .detail = s->fails_fast});
+    if (steals && net->takes_time)
+        steal_jobs(net, server);
+    if (net->system.features & LOAD_REPORTS &&
+        (bal_net_server_is_idle(net, server) ||
+         bal_rng_uniform(&net->system.report_rng) < net->system.load_share))
+        bal_net_server_send_report(net, server, BAL_REPORT_LOAD, pick_report_target(net, server));
+    start_waiting(net, server);
+}
+
+void bal_net_server_power_timer(struct network *net, const struct message *message) {
+    const uint32_t server = message->server;
+    struct net_server *s = &net->net_server[server];
+    if (s->timer != message->version)
+        return;
+    if (s->power == ON) {
+        set_power(net, server, OFF);
+        send_report_to_others(net, server, BAL_REPORT_OFF, NO_INDEX);
+        return;
+    }
+    set_power(net, server, ON);
+    if (net->system.length[server] == 0) {
+        set_timer(net, server, &net->standby);
+        report_idle(net, server, BAL_REPORT_ON);
+        return;
+    }
+    send_report_to_others(net, server, BAL_REPORT_BUSY, NO_INDEX);
+    start_waiting(net, server);
+}
+
+void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher) {
+    static const uint8_t standing[] = {
+        [ON] = BAL_SERVER_ON, [OFF] = BAL_SERVER_OFF, [SETUP] = BAL_SERVER_SETUP, [DOWN] = BAL_SERVER_GONE};
+    const struct net_server *s = &net->net_server[server];
+    const bool one = net->dispatchers > 1 && policy_wants(net, BAL_REPORT_IDLE); /* has its token */
+    net->system.tally.totals.reports++;
+    network_send(net, (struct message){.type = HEARTBEAT,
+                                       .detail = standing[s->power],
+                                       .server = server,
+                                       .dispatcher = dispatcher,
+                                       .offered_elsewhere = one && s->holder != dispatcher,
+                                       .load = load_of(net, server)});
+}
+
+void bal_net_server_heartbeat_timer(struct network *net, uint32_t server) {
+    network_schedule(net, net->now + net->wire->heartbeat,
+                     (struct message){.type = HEARTBEAT_TIMER, .server = server});
+    if (net->net_server[server].power == DOWN)
+        return;
+    for (uint32_t d = 0; d < net->dispatchers; d++)
+        bal_net_server_send_heartbeat(net, server, d);
+    bal_network_backlog_offer_slot(net, server);
+    if (net->system.features & STEALING && bal_net_server_is_idle(net, server))
+        steal_jobs(net, server);
+}
+
+/* ---- failures ---- */
+
+/* The dispatchers of its jobs see the failure on their connections. */
+static void drop_jobs(struct network *net, uint32_t server) {
+    struct net_server *s = &net->net_server[server];
+    while (s->running) {
+        const uint32_t job = s->in_slot[0];
+        leave_slot(net, server, job);
+        bal_list_push_first(net, &s->waiting[0], job);
+    }
+    for (int lane = 0; lane < 2; lane++)
+        while (s->waiting[lane].count) {
+            const uint32_t job = s->waiting[lane].first;
+            struct job *j = &net->job[job];
+            bal_list_remove(net, &s->waiting[lane], job);
+            j->started = false;
+            j->left = j->size;
+            count_down(net, server, j->rank);
+            network_send_reliable(net, (struct message){.type = FAILURE, .job = job});
+        }
+}
+
+void bal_net_server_fail_or_repair(struct network *net, uint32_t server) {
+    const bool fails = net->net_server[server].power != DOWN;
+    const struct bal_churn *churn = &net->wire->churn;
+    const double mean = fails ? churn->down : churn->up;
+    network_schedule(net, net->now + mean * bal_rng_exp(&net->churn),
+                     (struct message){.type = CHURN, .server = server});
+    if (fails) {
+        set_timer(net, server, NULL);
+        set_power(net, server, DOWN);
+        net->net_server[server].holder = NO_INDEX;
+        bal_network_backlog_clear_claims(net, server);
+        drop_jobs(net, server);
+        return;
+    }
+    set_power(net, server, ON);
+    if (net->system.features & POWER_SWITCHING)
+        set_timer(net, server, &net->standby);
+    if (policy_wants(net, BAL_REPORT_ON))
+        report_idle(net, server, BAL_REPORT_ON);
+    else if (policy_wants(net, BAL_REPORT_IDLE))
+        report_idle(net, server, BAL_REPORT_IDLE);
+}
+
+/* ---- setting up ---- */
+
+enum bal_code bal_net_servers_init(struct network *net) {
+    const struct bal_servers *servers = &net->model->servers;
+    const struct system *system = &net->system;
+    const uint32_t n = system->servers;
+    net->net_server = calloc(n, sizeof *net->net_server);
+    net->slots = malloc((size_t)n * system->slots * sizeof *net->slots);
+    if (!net->net_server || !net->slots)
+        return BAL_E_MEMORY;
+    const uint32_t good = n - (uint32_t)lrint(net->wire->fail_fast.share * n);
+    uint32_t server = 0;
+    for (unsigned g = 0; g < servers->groups; g++)
+        for (uint32_t i = 0; i < servers->group[g].count; i++, server++) {
+            const bool off = system->features & POWER_SWITCHING && !bal_set_contains(system->standby, server);
+            const bool setup = off && bal_set_contains(system->setup, server);
+            net->net_server[server] =
+                (struct net_server){.waiting = {{NO_INDEX, NO_INDEX, 0}, {NO_INDEX, NO_INDEX, 0}},
+                                    .in_slot = net->slots + (size_t)server * system->slots,
+                                    .power = setup ? SETUP
+                                             : off ? OFF
+                                                   : ON,
+                                    .holder = NO_INDEX,
+                                    .per_speed = 1 / servers->group[g].speed,
+                                    .fails_fast = server >= good};
+        }
+    return BAL_OK;
+}
+
+void bal_net_servers_start_timers(struct network *net) {
+    const struct system *system = &net->system;
+    for (uint32_t i = 0; i < system->standby->count; i++)
+        set_timer(net, system->standby->slot[i], &net->standby);
+    for (uint32_t i = 0; i < system->setup->count; i++)
+        set_timer(net, system->setup->slot[i], &net->setup);
+}
+
+void bal_net_servers_fini(struct network *net) {
+    free(net->net_server);
+    free(net->slots);
+}

@@ -1,0 +1,250 @@
+/* The state of a dispatcher's servers: counts and indexes, which may be chosen, what is reported to the
+ * policy. */
+#include "live/dispatcher_private.h"
+
+#include "policy/policy_common.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- counts and indexes ---- */
+
+static bool is_indexed(const struct bal_dispatcher *d) {
+    return d->flags & BAL_NEEDS_INDEX;
+}
+
+/* Of one server at least. */
+static bool have_equal_weights(const struct bal_dispatcher *d) {
+    return !d->block->weighted && d->open->count && d->open->count == d->block->present;
+}
+
+static double key_of(const struct bal_dispatcher *d, uint32_t server) {
+    return d->server[server].closed ? INFINITY : d->own[server] / d->weight[server];
+}
+
+/* The tree is built when it is first needed, and kept up to date as long as it is needed. */
+static void update_tree(struct bal_dispatcher *d, uint32_t server) {
+    if (!is_indexed(d) || !d->block->tree_valid)
+        return;
+    d->block->tree_valid = !have_equal_weights(d);
+    if (d->block->tree_valid)
+        bal_tournament_set(d->by_weight, server, key_of(d, server));
+}
+
+static void make_tree(struct bal_dispatcher *d) {
+    bal_tournament_init(d->by_weight, d->servers, INFINITY);
+    for (uint32_t server = 0; server < d->servers; server++)
+        bal_tournament_set(d->by_weight, server, key_of(d, server));
+    d->block->tree_valid = 1;
+}
+
+/* Servers that this request has tried are not in the open set, though the tree has them. */
+static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
+    struct bal_dispatcher *d = fleet->host;
+    if (have_equal_weights(d)) {
+        const uint32_t ties = bal_length_index_ties(&d->by_own, d->own[d->by_own.order[0]]);
+        return d->by_own.order[ties > 1 ? bal_rng_below(rng, ties) : 0];
+    }
+    if (!d->block->tree_valid)
+        make_tree(d);
+    return bal_draw_least(d->by_weight, fleet, rng);
+}
+
+void bal_dispatcher_init_fleet_view(struct bal_dispatcher *d) {
+    const struct bal_dispatcher_config *config = &d->block->config;
+    d->fleet = (struct bal_fleet){.servers = d->servers,
+                                  .length = config->stations ? d->load : d->own,
+                                  .own = d->own,
+                                  .fewest_own = is_indexed(d) ? fewest_own : NULL,
+                                  .host = d,
+                                  .ask = d->ask,
+                                  .ask_room = d->inquiry_room};
+    d->shortest = config->stations ? NULL : d->fleet.fewest_own;
+    if (config->classes > 1)
+        d->fleet.urgent = config->stations ? d->urgent_load : d->urgent;
+}
+
+/* Where a server stands in the index: those that are not THERE behind all others. */
+static uint32_t level_of(const struct bal_dispatcher *d, uint32_t server) {
+    return d->server[server].presence == THERE ? d->own[server] : d->by_own.levels - 1;
+}
+
+void bal_dispatcher_rebuild_indexes(struct bal_dispatcher *d) {
+    const uint32_t n = d->servers;
+    for (uint32_t level = 0; level < d->by_own.levels; level++)
+        d->by_own.end[level] = 0;
+    for (uint32_t server = 0; server < n; server++)
+        d->by_own.end[level_of(d, server)]++;
+    uint32_t sum = 0;
+    for (uint32_t level = 0; level < d->by_own.levels; level++) { /* first where each begins */
+        const uint32_t count = d->by_own.end[level];
+        d->by_own.end[level] = sum;
+        sum += count;
+    }
+    for (uint32_t server = 0; server < n; server++) {
+        const uint32_t place = d->by_own.end[level_of(d, server)]++;
+        d->by_own.order[place] = server;
+        d->by_own.place[server] = place;
+    }
+    d->block->tree_valid = 0;
+}
+
+void bal_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
+    const struct server *s = &d->server[server];
+    if (is_indexed(d))
+        bal_length_index_increment(&d->by_own, server, d->own[server]);
+    d->own[server]++;
+    d->urgent[server] += rank == 0;
+    update_tree(d, server);
+    if (s->max_conns && d->own[server] >= s->max_conns)
+        bal_dispatcher_server_mark(d, server, FULL, true);
+}
+
+void bal_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
+    const struct server *s = &d->server[server];
+    if (is_indexed(d) && s->presence == THERE)
+        bal_length_index_decrement(&d->by_own, server, d->own[server]);
+    d->own[server]--;
+    d->urgent[server] -= rank == 0;
+    update_tree(d, server);
+    if (s->closed & FULL && (!s->max_conns || d->own[server] < s->max_conns))
+        bal_dispatcher_server_mark(d, server, FULL, false);
+    if (s->presence == LEAVING && d->own[server] == 0)
+        bal_dispatcher_server_release(d, server);
+}
+
+/* ---- which are open ---- */
+
+void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum closed reason, bool closed) {
+    struct server *s = &d->server[server];
+    const bool was_open = s->closed == 0;
+    s->closed = closed ? s->closed | reason : s->closed & ~(uint32_t)reason;
+    const bool open = s->closed == 0;
+    if (closed && !was_open && s->tokens) /* it was full, and could be used soon; now it may not be */
+        bal_dispatcher_backlog_decline(d, server);
+    if (open == was_open)
+        return;
+    if (open)
+        bal_set_insert(d->open, server);
+    else
+        bal_set_remove(d->open, server);
+    refresh_fleet_view(d);
+    update_tree(d, server);
+    if (open || reason != FULL) /* what is known of a full server is still valid */
+        bal_dispatcher_report_state(d, server);
+    if (open)
+        bal_dispatcher_backlog_reopen(d, server);
+    else
+        bal_dispatcher_backlog_decline(d, server);
+}
+
+static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t server) {
+    const struct server *s = &d->server[server];
+    if (s->closed)
+        return BAL_REPORT_GONE;
+    if (d->block->config.stations && s->power != BAL_POWER_ON)
+        return s->power == BAL_POWER_OFF ? BAL_REPORT_OFF : BAL_REPORT_SETUP;
+    const bool idle = d->block->config.stations ? s->tokens > 0 : d->own[server] < d->block->config.slots;
+    if (!idle)
+        return BAL_REPORT_BUSY;
+    return policy_wants(d, BAL_WANTS_STILL_IDLE) ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;
+}
+
+void bal_dispatcher_report_idle(struct bal_dispatcher *d, uint32_t server) {
+    bal_policy_report(&d->policy, d->state, &d->fleet, current_report(d, server), server, NULL);
+}
+
+void bal_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server) {
+    struct server *s = &d->server[server];
+    bal_dispatcher_report_idle(d, server);
+    s->retracted |= s->closed != 0;
+    /* For a new server the policy keeps its initial assumption. */
+    if (s->closed || !s->retracted)
+        return;
+    const bool stations = d->block->config.stations;
+    const struct bal_reply load = {.length = stations ? d->load[server] : d->own[server],
+                                   .urgent = stations ? d->urgent_load[server] : d->urgent[server],
+                                   .latency = stations ? s->latency : NAN};
+    bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
+}
+
+/* ---- what expires ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_t server) {
+    const struct server *s = &d->server[server];
+    uint64_t due = NEVER;
+    if (s->presence != THERE)
+        return INFINITY;
+    if (d->block->config.stations) {
+        due = s->closed & SILENT || d->block->detached ? NEVER : s->known_until;
+        due = s->tokens ? earlier(due, s->token_until) : due;
+        due = s->wakes ? earlier(due, s->wake_at) : due;
+        due = s->asked_until ? earlier(due, s->asked_until) : due;
+    }
+    const double key = due == NEVER ? INFINITY : (double)due;
+    if (!(s->closed & EJECTED) || d->ejection->server[server].trying)
+        return key;
+    return fmin(key, bal_ejection_until(d->ejection, server));
+}
+
+static void update_expiry(struct bal_dispatcher *d, uint32_t server) {
+    const double key = bal_dispatcher_server_next_expiry(d, server);
+    if (key != bal_tournament_key(d->due, server))
+        bal_tournament_set(d->due, server, key);
+}
+
+void bal_dispatcher_server_refresh(struct bal_dispatcher *d, uint32_t server) {
+    const struct server *s = &d->server[server];
+    const bool there = s->presence == THERE;
+    if (there)
+        bal_dispatcher_server_mark(d, server, EJECTED,
+                                   !bal_ejection_allows(d->ejection, server, (double)d->block->now));
+    if (there && d->block->config.stations) {
+        bal_dispatcher_server_mark(d, server, SILENT, !d->block->detached && is_due(d, s->known_until));
+        bal_dispatcher_server_mark(d, server, DRAINING, s->power == BAL_POWER_DRAINING);
+        bal_dispatcher_server_mark(d, server, OFF,
+                                   (s->power == BAL_POWER_OFF || s->power == BAL_POWER_SETUP) &&
+                                       !policy_wants(d, BAL_WANTS_POWER));
+    }
+    update_expiry(d, server);
+}
+
+/* ---- coming and going ---- */
+
+/* Hashes the part of an address in front of its port. FNV-1a. */
+static uint64_t hash_host(const char *name) {
+    const char *port = strrchr(name, ':');
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = name; *c && c != port; c++)
+        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
+    struct server *s = &d->server[server];
+    memset(&s->window, 0, sizeof s->window);
+    s->power = BAL_POWER_ON;
+    s->slots = 1;
+    s->latency = NAN;
+    s->known_until = d->block->now + d->block->config.grace_ns;
+    s->tokens_seen = s->token_until = s->token_since = s->wake_at = 0;
+    s->heard_at = 0;
+    s->host = hash_host(s->name);
+    bal_dispatcher_backlog_reset(d, server);
+    s->tokens = s->wakes = 0;
+    s->latency_ewma = (struct latency_ewma){0, 0};
+    d->load[server] = d->urgent_load[server] = 0;
+}
+
+void bal_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server) {
+    struct server *s = &d->server[server];
+    bal_ejection_reset(d->ejection, server);
+    bal_dispatcher_backlog_reset(d, server);
+    s->closed = REMOVED;
+    s->presence = NOT_THERE;
+    update_expiry(d, server);
+}

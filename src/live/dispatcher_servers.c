@@ -1,0 +1,261 @@
+/* The servers of a dispatcher: a list is checked, compared with the present servers, and applied.
+ *
+ * All of this happens under the lock of the host while requests wait for it, so that nothing in it may grow
+ * faster than the list: servers are found in an index by name, and then by station, of which there is one in
+ * the block. */
+#include "live/directory.h"
+#include "live/dispatcher_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { RESYNCS_MOST = 64 }; /* stations that get a RESYNC each; where more are new, one goes to all */
+
+static const uint64_t day = UINT64_C(86400000000000); /* in ns */
+
+/* ---- the list by name, and by station ---- */
+
+static uint64_t hash_name(const char *name) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The place of a server of that name in the index, or where it would be. */
+static uint32_t *place_of_name(const struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                               const char *name) {
+    uint32_t place = bal_directory_place(d->places, hash_name(name));
+    while (d->listed[place] != BAL_DIRECTORY_NOBODY && strcmp(servers[d->listed[place]].name, name) != 0)
+        place = (place + 1) & (d->places - 1);
+    return &d->listed[place];
+}
+
+static uint32_t *place_of_station(const struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                                  uint64_t station) {
+    uint32_t place = bal_directory_place(d->places, station);
+    while (d->listed[place] != BAL_DIRECTORY_NOBODY && servers[d->listed[place]].station != station)
+        place = (place + 1) & (d->places - 1);
+    return &d->listed[place];
+}
+
+static enum bal_code index_names(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                                 uint32_t count, struct bal_error *err) {
+    bal_directory_clear(d->listed, d->places);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *place = place_of_name(d, servers, servers[i].name);
+        if (*place != BAL_DIRECTORY_NOBODY)
+            return bal_fail(err, BAL_E_MODEL, "server '%s' is named twice", servers[i].name);
+        *place = i;
+    }
+    return BAL_OK;
+}
+
+static enum bal_code check_stations(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                                    uint32_t count, struct bal_error *err) {
+    bal_directory_clear(d->listed, d->places);
+    for (uint32_t i = 0; i < count; i++) {
+        if (servers[i].station == BAL_EVERYONE)
+            return bal_fail(err, BAL_E_RANGE, "server '%s': its station needs an id that is not 0",
+                            servers[i].name);
+        uint32_t *place = place_of_station(d, servers, servers[i].station);
+        if (*place != BAL_DIRECTORY_NOBODY)
+            return bal_fail(err, BAL_E_MODEL, "servers '%s' and '%s' have the same station, %" PRIu64,
+                            servers[*place].name, servers[i].name, servers[i].station);
+        *place = i;
+    }
+    return BAL_OK;
+}
+
+/* ---- checks ---- */
+
+static enum bal_code check_server(const struct bal_dispatcher_server *s, uint32_t i, struct bal_error *err) {
+    if (s->name[0] == '\0' || strlen(s->name) >= BAL_SERVER_NAME)
+        return bal_fail(err, BAL_E_RANGE, "server %u: its name has %zu bytes; use 1 to %d", i,
+                        strlen(s->name), BAL_SERVER_NAME - 1);
+    if (s->weight != 0 && !(s->weight > 0 && s->weight <= 1e6))
+        return bal_fail(err, BAL_E_RANGE, "server '%s': weight %g; use a number above 0, up to 1e6", s->name,
+                        s->weight);
+    if (s->max_fails && (s->fail_ns == 0 || s->fail_ns > day))
+        return bal_fail(err, BAL_E_RANGE,
+                        "server '%s': max_fails %u within %" PRIu64 " ns; use a time of 1 ns to a day",
+                        s->name, s->max_fails, s->fail_ns);
+    return BAL_OK;
+}
+
+/* Finds the index of each server of the list, if it has one. Returns how many indexes are free for those that
+ * have none. */
+static uint32_t match_numbers(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                              uint32_t count, uint32_t *new) {
+    uint32_t room = 0;
+    *new = count;
+    for (uint32_t i = 0; i < count; i++)
+        d->numbers[i] = BAL_NONE;
+    for (uint32_t server = 0; server < d->servers; server++) {
+        const bool there = d->server[server].presence != NOT_THERE;
+        const uint32_t i = there ? *place_of_name(d, servers, d->server[server].name) : BAL_DIRECTORY_NOBODY;
+        if (i != BAL_DIRECTORY_NOBODY) {
+            d->numbers[i] = server;
+            (*new)--;
+        } else {
+            room += !there || d->own[server] == 0;
+        }
+    }
+    return room;
+}
+
+static enum bal_code check_servers(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                                   uint32_t count, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (uint32_t i = 0; !code && i < count; i++)
+        code = check_server(&servers[i], i, err);
+    if (!code && count > d->servers)
+        code = bal_fail(err, BAL_E_RANGE, "%u servers, but the block is for %u", count, d->servers);
+    if (!code && d->block->config.stations)
+        code = check_stations(d, servers, count, err);
+    return code ? code : index_names(d, servers, count, err);
+}
+
+/* ---- coming, staying and going ---- */
+
+static void begin_removal(struct bal_dispatcher *d, uint32_t server) {
+    struct server *s = &d->server[server];
+    s->presence = LEAVING;
+    bal_dispatcher_server_mark(d, server, REMOVED, true);
+    bal_dispatcher_server_refresh(d, server);
+    if (d->own[server] == 0)
+        bal_dispatcher_server_release(d, server);
+}
+
+/* Gives a new server the index *free, or the next one that is free. */
+static uint32_t add_server(struct bal_dispatcher *d, const struct bal_dispatcher_server *given,
+                           uint32_t *free) {
+    while (d->server[*free].presence != NOT_THERE)
+        (*free)++;
+    const uint32_t server = (*free)++;
+    struct server *s = &d->server[server];
+    memset(s->name, 0, sizeof s->name);
+    memcpy(s->name, given->name, strlen(given->name));
+    s->answered = s->failed = s->took_ns = 0;
+    d->station[server] = given->station;
+    bal_dispatcher_server_reset(d, server);
+    return server;
+}
+
+/* Returns whether its station has yet to be sent a RESYNC. */
+static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_server *given, uint32_t server,
+                       uint32_t *free) {
+    const bool moved = server != BAL_NONE && d->station[server] != given->station;
+    const bool new = server == BAL_NONE || moved;
+    if (server == BAL_NONE)
+        server = add_server(d, given, free);
+    struct server *s = &d->server[server];
+    if (moved) {
+        d->station[server] = given->station;
+        bal_dispatcher_server_reset(d, server);
+    }
+    d->weight[server] = given->weight > 0 ? given->weight : 1;
+    s->max_conns = given->max_conns;
+    s->max_fails = given->max_fails;
+    s->fail_ns = given->fail_ns;
+    s->presence = THERE;
+    bal_dispatcher_server_mark(d, server, DOWN, given->down);
+    bal_dispatcher_server_mark(d, server, FULL, s->max_conns && d->own[server] >= s->max_conns);
+    bal_dispatcher_server_mark(d, server, REMOVED, false);
+    bal_dispatcher_server_refresh(d, server);
+    return new && d->block->config.stations;
+}
+
+/* New stations are asked for their state. Where there are many, one message goes to all, so that none is lost
+ * because the outbox is full. */
+static void send_resync(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                        const uint32_t *new, uint32_t count) {
+    if (count > RESYNCS_MOST)
+        bal_dispatcher_enqueue_message(
+            d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = BAL_EVERYONE});
+    for (uint32_t i = 0; count <= RESYNCS_MOST && i < count; i++)
+        bal_dispatcher_enqueue_message(
+            d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = servers[new[i]].station});
+}
+
+/* Adds as many of the new servers as there are free indexes. */
+static void set_servers(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers, uint32_t count,
+                        uint32_t room) {
+    uint32_t free = 0, asked = 0;
+    for (uint32_t server = 0; server < d->servers; server++)
+        if (d->server[server].presence != NOT_THERE &&
+            *place_of_name(d, servers, d->server[server].name) == BAL_DIRECTORY_NOBODY)
+            begin_removal(d, server);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool new = d->numbers[i] == BAL_NONE;
+        if (new &&room == 0)
+            continue;
+        room -= new;
+        if (set_server(d, &servers[i], d->numbers[i], &free))
+            d->numbers[asked++] = i; /* never beyond i: what stood there has been used */
+    }
+    bal_dispatcher_rebuild_indexes(d);
+    bal_dispatcher_servers_changed(d);
+    for (uint32_t server = 0; server < d->servers; server++)
+        bal_dispatcher_server_refresh(d, server);
+    send_resync(d, servers, d->numbers, asked);
+}
+
+enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
+                                       const struct bal_dispatcher_server *servers, uint32_t count,
+                                       struct bal_error *err) {
+    dispatcher_begin(d, now);
+    enum bal_code code = check_servers(d, servers, count, err);
+    if (!code) {
+        uint32_t new;
+        const uint32_t room = match_numbers(d, servers, count, &new);
+        if (new <= room || count - new + room > 0) /* else there would be none to choose */
+            set_servers(d, servers, count, room);
+        if (new > room)
+            code = bal_fail(err, BAL_E_RANGE,
+                            "%u new servers, but there is room for %u until requests at removed ones have "
+                            "ended: the block is for %u",
+                            new, room, d->servers);
+    }
+    dispatcher_end(d);
+    return code;
+}
+
+/* ---- what follows ---- */
+
+static void rebuild_station_directory(struct bal_dispatcher *d) {
+    bal_directory_clear(d->stations, d->places);
+    for (uint32_t server = 0; d->block->config.stations && server < d->servers; server++)
+        if (d->server[server].presence != NOT_THERE)
+            bal_directory_add(d->stations, d->places, d->station[server], server);
+}
+
+/* At most half of the present servers are ejected, and the only one is not closed by max_fails. Nor is one
+ * that has a station: its station's messages decide. */
+static void update_ejection_limits(struct bal_dispatcher *d) {
+    const struct bal_dispatcher_config *config = &d->block->config;
+    const bool limited = !config->stations && (d->block->present > 1 || config->backed);
+    d->ejection->servers = d->block->present;
+    for (uint32_t server = 0; server < d->servers; server++) {
+        const struct server *s = &d->server[server];
+        if (s->presence == THERE)
+            bal_ejection_set_limit(d->ejection, server, limited ? s->max_fails : 0, (double)s->fail_ns);
+    }
+}
+
+void bal_dispatcher_servers_changed(struct bal_dispatcher *d) {
+    struct block *block = d->block;
+    double weight = NAN;
+    block->present = block->weighted = 0;
+    for (uint32_t server = 0; server < d->servers; server++) {
+        if (d->server[server].presence != THERE)
+            continue;
+        block->weighted |= block->present > 0 && d->weight[server] != weight;
+        weight = d->weight[server];
+        block->present++;
+    }
+    update_ejection_limits(d);
+    rebuild_station_directory(d);
+    refresh_fleet_view(d);
+}

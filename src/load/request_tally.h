@@ -1,0 +1,24 @@
+/* Counts the outcomes of requests. */
+#ifndef LOAD_REQUEST_TALLY_H
+#define LOAD_REQUEST_TALLY_H
+
+#include "load/schedule.h"
+
+struct tally {
+    const struct bal_load *load;
+    struct bal_load_result *result;
+    double block;                                        /* its length in seconds */
+    double sum[BAL_LOAD_BLOCKS], count[BAL_LOAD_BLOCKS]; /* of good answers, by the intended time */
+    uint64_t failed;
+};
+
+void bal_load_tally_begin(struct tally *tally, const struct bal_load *load, struct bal_load_result *result,
+                          double expected);
+/* The request was answered at `now`. Returns false without memory. */
+bool bal_load_tally_answer(struct tally *tally, const struct load_request *request, int status, double now);
+void bal_load_tally_error(struct tally *tally, const struct load_request *request, enum bal_load_error error,
+                          double now);
+void bal_load_tally_late(struct tally *tally, double late);
+void bal_load_tally_close(struct tally *tally);
+
+#endif

@@ -1,0 +1,28 @@
+/* Processor sharing: computes how much work each job got on a server that shares its time among all jobs
+ * there, for several numbers of cores at once. Jobs are added in order of arrival and are passed on when they
+ * leave. */
+#ifndef LOG_PROCESSOR_SHARING_H
+#define LOG_PROCESSOR_SHARING_H
+
+#include "ballast/trace.h"
+
+enum { BAL_SHARING_MOST = 12 }; /* numbers of cores that are tried at once */
+
+struct bal_sharing;
+
+/* cores[0..count); servers: the largest number of one. take is called with each job that leaves: the work
+ * that it got, in nanoseconds, for each number of cores, and how many others it found when it came. */
+enum bal_code bal_sharing_new(const uint32_t *cores, unsigned count, uint32_t servers,
+                              enum bal_code (*take)(void *context, const struct bal_trace_job *job,
+                                                    uint32_t found, const double *work,
+                                                    struct bal_error *err),
+                              void *context, struct bal_sharing **sharing, struct bal_error *err);
+void bal_sharing_free(struct bal_sharing *sharing); /* NULL is allowed */
+
+/* A job comes to its server, which is known. Those that have left by then are passed on. */
+enum bal_code bal_sharing_add(struct bal_sharing *sharing, const struct bal_trace_job *job,
+                              struct bal_error *err);
+/* All that are still there leave. */
+enum bal_code bal_sharing_end(struct bal_sharing *sharing, struct bal_error *err);
+
+#endif

@@ -1,0 +1,457 @@
+/* Reading logs: files, lines, jobs, and the account of what was skipped. */
+#include "ballast/log.h"
+
+#include "log/detect.h"
+#include "log/reader.h"
+#include "log/upstream_tries.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+const char *const bal_log_reason_text[BAL_LOG_REASON_COUNT] = {
+#define X(name, text) text,
+    BAL_LOG_REASONS(X)
+#undef X
+};
+
+enum {
+    PROGRESS = 1 << 20, /* bytes between two reports of it */
+    ALIKE = 2,          /* examples of lines that were skipped for the same reason */
+};
+
+static bool is_empty(struct bal_log_span line) {
+    if (line.length > 0 && line.text[0] == '#')
+        return true;
+    size_t i = 0;
+    while (i < line.length && (line.text[i] == ' ' || line.text[i] == '\t'))
+        i++;
+    return i == line.length;
+}
+
+static bool is_binary(struct bal_log_span line) {
+    for (size_t i = 0; i < line.length; i++)
+        if ((unsigned char)line.text[i] < ' ' && line.text[i] != '\t')
+            return true;
+    return false;
+}
+
+static void skip_line(struct bal_log_reader *reader, struct bal_log_span line, enum bal_log_reason reason) {
+    struct bal_log_summary *summary = reader->summary;
+    if (reason == BAL_LOG_MALFORMED && is_binary(line))
+        reason = BAL_LOG_BINARY;
+    if (summary->skipped[reason]++ >= ALIKE || summary->examples == BAL_LOG_EXAMPLES)
+        return;
+    struct bal_log_example *example = &summary->example[summary->examples++];
+    example->reason = reason;
+    example->line = reader->file->lines;
+    snprintf(example->file, sizeof example->file, "%s", reader->file->path);
+    bal_log_show(line, example->text, sizeof example->text);
+}
+
+static void set_clock(struct bal_log_reader *reader, int decimals) {
+    static const double resolution[] = {1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+    reader->measured = true;
+    reader->spread = reader->file->spread = decimals == 0;
+    reader->summary->spread |= reader->spread;
+    if (resolution[decimals] > reader->summary->resolution)
+        reader->summary->resolution = resolution[decimals];
+}
+
+/* The unit of the last digit of service times, if it is coarser than in earlier files. */
+static void set_step(struct bal_log_reader *reader, int64_t step) {
+    const double seconds = (double)step / (double)BAL_LOG_SECOND;
+    if (seconds > reader->summary->step)
+        reader->summary->step = seconds;
+}
+
+/* A count of slots, if the line has one. */
+static void parse_slots(struct bal_log_summary *summary, struct bal_log_span text) {
+    uint32_t slots = 0;
+    for (size_t i = 0; i < text.length && text.length <= 6; i++) {
+        const unsigned digit = (unsigned char)(text.text[i] - '0');
+        if (digit > 9)
+            return;
+        slots = 10 * slots + digit;
+    }
+    if (slots == 0)
+        return;
+    summary->slots_low = summary->slots_low == 0 || slots < summary->slots_low ? slots : summary->slots_low;
+    summary->slots_high = slots > summary->slots_high ? slots : summary->slots_high;
+}
+
+static void check_order(struct bal_log_reader *reader, int64_t time) {
+    reader->summary->backwards += reader->binding.at_end && time < reader->latest - BAL_LOG_SECOND;
+    if (time > reader->latest)
+        reader->latest = time;
+}
+
+static enum bal_code find_kind(struct bal_log_reader *reader, struct bal_log_span path, uint8_t *kind,
+                               struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; i < reader->options->kinds && *kind == 0 && !code; i++) {
+        bool matches;
+        code = bal_log_match_try(reader->kind[i], path, &matches, err);
+        *kind = !code && matches ? (uint8_t)(i + 1) : 0;
+    }
+    return code;
+}
+
+/* Arrival, size, class and kind, and whether it is one of those that are wanted. */
+static enum bal_code make_job(struct bal_log_reader *reader, const struct bal_log_entry *entry,
+                              struct bal_trace_job *job, bool *wanted, struct bal_error *err) {
+    *job = (struct bal_trace_job){.time = entry->time - entry->before, .size = entry->service};
+    *wanted = true;
+    enum bal_code code = BAL_OK;
+    if (reader->filter)
+        code = bal_log_filter_try(reader->filter, entry, job->time, wanted, err);
+    if (!code && *wanted && reader->high && entry->class.text)
+        code = bal_log_match_try(reader->high, entry->class, &job->high, err);
+    if (!code && *wanted && entry->path.text)
+        code = find_kind(reader, entry->path, &job->kind, err);
+    return code;
+}
+
+static enum bal_code emit_record(struct bal_log_reader *reader, const struct bal_log_record *record,
+                                 struct bal_error *err) {
+    const struct bal_log_options *options = reader->options;
+    if (options->take)
+        return options->take(options->take_context, record, err);
+    return record->wanted ? bal_trace_add(reader->trace, &record->job, err) : BAL_OK;
+}
+
+/* The lines of the second that was at hand. */
+enum bal_code bal_log_reader_flush(struct bal_log_reader *reader, struct bal_error *err) {
+    struct bal_log_subsecond *held = &reader->held;
+    enum bal_code code = BAL_OK;
+    bal_log_subsecond_draw(held, &reader->rng);
+    for (size_t i = 0; i < held->count && !code; i++)
+        code = emit_record(reader, &held->record[i], err);
+    held->count = 0;
+    return code;
+}
+
+/* Lines stand in the order of the ends of requests, not in that of their beginnings. */
+static enum bal_code jitter_record(struct bal_log_reader *reader, const struct bal_log_entry *entry,
+                                   struct bal_log_record *record, struct bal_error *err) {
+    if (!reader->binding.at_end) {
+        record->job.spread = true;
+        record->job.drawn = bal_rng_below(&reader->rng, BAL_TRACE_STEP);
+        record->job.time += record->job.drawn;
+        return emit_record(reader, record, err);
+    }
+    if (bal_log_subsecond_is_over(&reader->held, entry->time)) {
+        const enum bal_code code = bal_log_reader_flush(reader, err);
+        if (code)
+            return code;
+    }
+    return bal_log_subsecond_add(&reader->held, entry->time, record, err);
+}
+
+/* The same jobs in the same order make the same print, whatever is drawn at random. */
+static void count_job(struct bal_log_reader *reader, const struct bal_log_entry *entry) {
+    struct bal_log_file *file = reader->file;
+    struct bal_log_summary *summary = reader->summary;
+    summary->jobs++;
+    file->jobs++;
+    const uint64_t said = (uint64_t)(entry->time - entry->before) * UINT64_C(0x9e3779b97f4a7c15);
+    file->print = (file->print ^ said ^ (uint64_t)entry->service) * UINT64_C(0xff51afd7ed558ccd);
+    file->print ^= file->print >> 32;
+    if (entry->zero) {
+        const double size = (double)entry->service / (double)BAL_LOG_SECOND;
+        summary->zeros++;
+        summary->zero_most = size > summary->zero_most ? size : summary->zero_most;
+    }
+}
+
+/* An error that is caused by a line names the line. */
+static enum bal_code add_line_number(const struct bal_log_reader *reader, enum bal_code code,
+                                     struct bal_error *err) {
+    if (!err)
+        return code;
+    const struct bal_error cause = *err;
+    return bal_fail(err, cause.code, "%s:%" PRIu64 ": %s", reader->file->path, reader->file->lines,
+                    cause.text);
+}
+
+static enum bal_code add_entry(struct bal_log_reader *reader, const struct bal_log_entry *entry,
+                               struct bal_error *err) {
+    if (!reader->measured)
+        set_clock(reader, entry->decimals);
+    check_order(reader, entry->time);
+    struct bal_log_record record; /* large: its visits are not set when there are none */
+    record.file = (size_t)(reader->file - reader->summary->file);
+    record.covers = reader->binding.covers;
+    record.whole = entry->whole;
+    record.ahead = entry->ahead;
+    record.status = 0;
+    record.aborted = false;
+    record.zero = entry->zero;
+    record.tries = 0;
+    enum bal_code code = make_job(reader, entry, &record.job, &record.wanted, err);
+    if (code)
+        return add_line_number(reader, code, err);
+    if (entry->slots.text)
+        parse_slots(reader->summary, entry->slots);
+    if (record.wanted)
+        count_job(reader, entry);
+    else
+        reader->summary->filtered++;
+    if (reader->options->take && reader->options->servers)
+        code = bal_log_tries_read(entry, &reader->binding, reader->options->servers, &record, err);
+    if (code)
+        return code;
+    return reader->spread && entry->decimals == 0 ? jitter_record(reader, entry, &record, err)
+                                                  : emit_record(reader, &record, err);
+}
+
+enum bal_code bal_log_reader_add_line(struct bal_log_reader *reader, struct bal_log_span line,
+                                      enum bal_log_line kind, struct bal_error *err) {
+    reader->summary->lines++;
+    reader->file->lines++;
+    if (reader->options->stop && *reader->options->stop)
+        return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
+    if (kind == BAL_LOG_LINE_LONG) {
+        line.length = BAL_LOG_EXAMPLE_TEXT / 2; /* its end is not known */
+        skip_line(reader, line, BAL_LOG_TOO_LONG);
+        return BAL_OK;
+    }
+    if (is_empty(line) || reader->header) {
+        if (reader->format.kind && reader->format.kind->comment)
+            reader->format.kind->comment(&reader->format, line);
+        reader->header &= is_empty(line);
+        reader->summary->empty++;
+        return BAL_OK;
+    }
+    if (kind == BAL_LOG_LINE_LAST && bal_log_source_truncated(reader->source)) {
+        skip_line(reader, line, BAL_LOG_TRUNCATED);
+        return BAL_OK;
+    }
+    struct bal_log_entry entry;
+    enum bal_log_reason reason =
+        bal_log_entry_read(&reader->format, &reader->binding, &reader->clock, line, &entry);
+    if (kind == BAL_LOG_LINE_LAST && reason == BAL_LOG_MALFORMED)
+        reason = BAL_LOG_TRUNCATED;
+    if (reason == BAL_LOG_OK)
+        return add_entry(reader, &entry, err);
+    reader->coarse += reason == BAL_LOG_ZERO;
+    skip_line(reader, line, reason);
+    return BAL_OK;
+}
+
+enum bal_code bal_log_reader_next(struct bal_log_reader *reader, enum bal_log_line *kind,
+                                  struct bal_error *err) {
+    struct bal_log_span line;
+    const enum bal_code code = bal_log_source_next(reader->source, &line, kind, err);
+    return code || *kind == BAL_LOG_LINE_NONE ? code : bal_log_reader_add_line(reader, line, *kind, err);
+}
+
+static bool names_columns(struct bal_log_span line) {
+    static const char word[] = "#Fields:";
+    return line.length >= sizeof word && memcmp(line.text, word, sizeof word - 1) == 0;
+}
+
+/* Comments of the W3C format name the columns and the program that wrote them. */
+static void parse_comment(struct bal_log_span line, struct bal_log_sample *sample) {
+    static const char software[] = "#Software:";
+    if (names_columns(line))
+        snprintf(sample->columns, sizeof sample->columns, "%.*s", (int)line.length, line.text);
+    else if (line.length >= sizeof software && memcmp(line.text, software, sizeof software - 1) == 0)
+        snprintf(sample->software, sizeof sample->software, "%.*s", (int)line.length, line.text);
+}
+
+/* The next lines that are neither empty nor too long; when they begin with such ones, those are taken. */
+static enum bal_code read_sample(struct bal_log_reader *reader, struct bal_log_sample *sample,
+                                 struct bal_error *err) {
+    struct bal_log_span lines[BAL_LOG_SAMPLE];
+    enum bal_log_line kind = BAL_LOG_LINE_WHOLE;
+    sample->count = 0;
+    sample->columns[0] = sample->software[0] = 0;
+    while (sample->count == 0 && kind != BAL_LOG_LINE_NONE) {
+        size_t count;
+        enum bal_code code = bal_log_source_peek(reader->source, lines, BAL_LOG_SAMPLE, &count, err);
+        for (size_t i = 0; i < count; i++)
+            if (!is_empty(lines[i]))
+                sample->line[sample->count++] = lines[i];
+            else if (sample->count == 0)
+                parse_comment(lines[i], sample);
+            else if (*sample->columns && names_columns(lines[i])) /* what follows has others */
+                break;
+        for (size_t i = 0; sample->count == 0 && i < count + !count && !code; i++)
+            code = bal_log_reader_next(reader, &kind, err);
+        if (code)
+            return code;
+    }
+    return BAL_OK;
+}
+
+/* The resolution of times: whole seconds are spread only when the file has nothing else. Of lengths of time
+ * the finest counts, as JSON leaves out zeros at the end. */
+static void measure_clock(struct bal_log_reader *reader, const struct bal_log_sample *sample) {
+    int most = -1;
+    int64_t step = 0;
+    for (size_t i = reader->header; i < sample->count; i++) {
+        struct bal_log_entry entry = {.decimals = -1};
+        const enum bal_log_reason reason =
+            bal_log_entry_read(&reader->format, &reader->binding, &reader->clock, sample->line[i], &entry);
+        if (reason != BAL_LOG_MALFORMED && reason != BAL_LOG_NO_TIME)
+            most = entry.decimals > most ? entry.decimals : most;
+        if (reason == BAL_LOG_OK && entry.step > 0)
+            step = step == 0 || entry.step < step ? entry.step : step;
+    }
+    set_step(reader, step);
+    reader->measured = most >= 0;
+    if (reader->measured)
+        set_clock(reader, most);
+}
+
+static void report_progress(struct bal_log_reader *reader) {
+    const uint64_t taken = reader->done + bal_log_source_taken(reader->source);
+    if (!reader->options->progress || taken < reader->next_report)
+        return;
+    reader->next_report = taken + PROGRESS;
+    const double part = (double)taken / reader->total;
+    reader->options->progress(reader->options->progress_context, part > 1 ? 1 : part);
+}
+
+enum bal_code bal_log_reader_begin(struct bal_log_reader *reader, struct bal_error *err) {
+    struct bal_log_sample sample;
+    enum bal_code code = read_sample(reader, &sample, err);
+    if (code || sample.count == 0)
+        return code;
+    code =
+        bal_log_detect(reader->file->path, reader->options, &sample, &reader->format, &reader->binding, err);
+    if (code)
+        return code;
+    struct bal_log_file *file = reader->file;
+    reader->header = strcmp(reader->format.name, "csv") == 0;
+    snprintf(file->format, sizeof file->format, "%s", reader->format.name);
+    snprintf(file->service, sizeof file->service, "%s", reader->binding.service_text);
+    snprintf(file->time, sizeof file->time, "%s", reader->binding.time_text);
+    snprintf(file->server, sizeof file->server, "%s", reader->binding.server_text);
+    if (!*file->server)
+        snprintf(file->perhaps, sizeof file->perhaps, "%s", reader->format.server);
+    file->covers = reader->binding.covers;
+    measure_clock(reader, &sample);
+    return BAL_OK;
+}
+
+static enum bal_code read_lines(struct bal_log_reader *reader, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (enum bal_log_line kind = BAL_LOG_LINE_WHOLE; !code && kind != BAL_LOG_LINE_NONE;) {
+        code = bal_log_reader_next(reader, &kind, err);
+        report_progress(reader);
+    }
+    return code;
+}
+
+/* Times in whole seconds leave out all that is short: what remains is not what the servers had to do. */
+enum bal_code bal_log_reader_check(const struct bal_log_reader *reader, struct bal_error *err) {
+    const uint64_t all = reader->coarse + reader->file->jobs;
+    if (reader->coarse * 10 <= all)
+        return BAL_OK;
+    return bal_fail(
+        err, BAL_E_FORMAT,
+        "'%s': %s tells %" PRIu64 " of %" PRIu64
+        " service times as 0, since its steps are above 10 ms; the others would tell a wrong story: log"
+        " a finer one",
+        reader->file->path, reader->binding.service_text, reader->coarse, all);
+}
+
+void bal_log_reader_open_file(struct bal_log_reader *reader, const char *path, size_t number) {
+    reader->file = &reader->summary->file[number];
+    reader->file->path = path;
+    reader->latest = INT64_MIN + BAL_LOG_SECOND;
+    reader->header = reader->measured = reader->spread = false;
+    reader->coarse = 0;
+    reader->clock = (struct bal_log_clock){0};
+    reader->format = (struct bal_log_format){0};
+    bal_rng_init(&reader->rng, reader->options->seed, number, BAL_STREAM_ARRIVALS);
+}
+
+static enum bal_code read_file(struct bal_log_reader *reader, const char *path, size_t number,
+                               struct bal_error *err) {
+    bal_log_reader_open_file(reader, path, number);
+    enum bal_code code = bal_log_source_open(path, reader->options->stop, &reader->source, err);
+    if (code)
+        return code;
+    code = bal_log_reader_begin(reader, err);
+    if (!code && reader->format.kind)
+        code = read_lines(reader, err);
+    if (!code)
+        code = bal_log_reader_flush(reader, err);
+    reader->held.count = 0;
+    if (!code)
+        code = bal_log_reader_check(reader, err);
+    reader->summary->bytes += bal_log_source_bytes(reader->source);
+    reader->summary->truncated |= bal_log_source_truncated(reader->source);
+    reader->done += bal_log_source_taken(reader->source);
+    bal_log_source_close(reader->source);
+    bal_log_format_free(&reader->format);
+    return code;
+}
+
+/* NaN when one of them is not a file. */
+static double sum_sizes(const char *const *paths, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct stat status;
+        const bool standard = strcmp(paths[i], "-") == 0;
+        if ((standard ? fstat(0, &status) : stat(paths[i], &status)) < 0 || !S_ISREG(status.st_mode))
+            return NAN;
+        sum += (double)status.st_size;
+    }
+    return sum;
+}
+
+/* Files that are given twice, by whatever name, or as a copy. */
+static void find_same(struct bal_log_summary *summary) {
+    for (size_t i = 1; i < summary->files; i++)
+        for (size_t k = 0; k < i && summary->file[i].same == 0; k++)
+            if (summary->file[i].jobs > 0 && summary->file[k].same == 0 &&
+                summary->file[i].jobs == summary->file[k].jobs &&
+                summary->file[i].print == summary->file[k].print)
+                summary->file[i].same = k + 1;
+}
+
+void bal_log_summary_fini(struct bal_log_summary *summary) {
+    free(summary->file);
+    *summary = (struct bal_log_summary){0};
+}
+
+enum bal_code bal_log_reader_init(struct bal_log_reader *reader, size_t files,
+                                  const struct bal_log_options *options, struct bal_log_summary *summary,
+                                  struct bal_error *err) {
+    *reader = (struct bal_log_reader){.options = options, .summary = summary};
+    *summary = (struct bal_log_summary){.file = calloc(files ? files : 1, sizeof *summary->file)};
+    if (!summary->file)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to read %zu logs", files);
+    enum bal_code code = bal_log_match_new(options->high_pattern, &reader->high, err);
+    for (size_t i = 0; i < options->kinds && !code; i++)
+        code = bal_log_match_new(options->kind[i], &reader->kind[i], err);
+    return code ? code : bal_log_filter_new(options, &reader->filter, err);
+}
+
+void bal_log_reader_fini(struct bal_log_reader *reader) {
+    bal_log_filter_free(reader->filter);
+    bal_log_match_free(reader->high);
+    for (size_t i = 0; i < reader->options->kinds; i++)
+        bal_log_match_free(reader->kind[i]);
+    bal_log_subsecond_fini(&reader->held);
+}
+
+enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
+                           struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err) {
+    struct bal_log_reader reader;
+    enum bal_code code = bal_log_reader_init(&reader, count, options, summary, err);
+    reader.trace = trace;
+    reader.total = sum_sizes(paths, count);
+    for (size_t i = 0; i < count && !code; i++) {
+        summary->files++;
+        code = read_file(&reader, paths[i], i, err);
+    }
+    find_same(summary);
+    bal_log_reader_fini(&reader);
+    return code;
+}

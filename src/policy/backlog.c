@@ -1,0 +1,65 @@
+/* To which servers a dispatcher that holds jobs sends a backlog message, and when it sends one to all. */
+#include "policy/backlog.h"
+
+#include <math.h>
+
+enum { MISSES_MOST = 4, MANY_SERVERS = 100, DRAWS = 8 };
+
+void bal_backlog_init(struct bal_backlog *backlog) {
+    *backlog = (struct bal_backlog){.announce_at = INFINITY};
+}
+
+double bal_backlog_patience(uint32_t servers, double timeout) {
+    const double most = timeout / 2;
+    return servers < MANY_SERVERS ? most * servers / MANY_SERVERS : most;
+}
+
+static enum bal_backlog_step end_backlog(struct bal_backlog *backlog) {
+    const bool announced = backlog->announced;
+    backlog->misses = 0;
+    backlog->announce_at = INFINITY;
+    backlog->announced = 0;
+    return announced ? BAL_BACKLOG_ANNOUNCE : BAL_BACKLOG_WAIT;
+}
+
+/* A slot may be on its way. If answers were not waited for, every job would be announced where they take
+ * longer than the patience. */
+static bool may_be_answered(const struct bal_backlog *backlog) {
+    return !backlog->announced && backlog->questions && backlog->misses < MISSES_MOST;
+}
+
+enum bal_backlog_step bal_backlog_next(struct bal_backlog *backlog, uint32_t held, double now,
+                                       double patience, double beat) {
+    if (held == 0)
+        return end_backlog(backlog);
+    if (!backlog->announced && backlog->announce_at == INFINITY)
+        backlog->announce_at = now + patience;
+    if (now >= backlog->announce_at && may_be_answered(backlog))
+        backlog->announce_at = now + patience;
+    if (now >= backlog->announce_at) {
+        backlog->announced = 1;
+        backlog->announce_at = now + beat;
+        return BAL_BACKLOG_ANNOUNCE;
+    }
+    const bool worth_it = backlog->questions < held && backlog->misses < MISSES_MOST;
+    return !backlog->announced && worth_it ? BAL_BACKLOG_ASK : BAL_BACKLOG_WAIT;
+}
+
+uint32_t bal_backlog_find(const struct bal_set *open, bool (*looks_idle)(const void *host, uint32_t server),
+                          const void *host, struct bal_rng *rng) {
+    for (int i = 0; open->count && i < DRAWS; i++) {
+        const uint32_t server = bal_set_uniform(open, rng);
+        if (looks_idle(host, server))
+            return server;
+    }
+    return BAL_SET_ABSENT;
+}
+
+void bal_backlog_asked(struct bal_backlog *backlog) {
+    backlog->questions++;
+}
+
+void bal_backlog_answered(struct bal_backlog *backlog, bool free_slot) {
+    backlog->questions -= backlog->questions > 0;
+    backlog->misses += !free_slot;
+}

@@ -1,0 +1,151 @@
+/* Measures all policies of an experiment on real processes, block by block, and stores the results. */
+#include "rig/measure_live.h"
+
+#include "rig/block.h"
+#include "store/store_private.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIES = 3 }; /* of a block */
+
+struct session {
+    const struct bal_experiment *e;
+    struct bal_store *store;
+    const struct rig_options *options;
+    struct rig_outcome *outcome;
+    char workdir[RIG_PATH];
+    struct rig *rig;
+    struct bal_histogram *response, *waiting;
+    size_t total, done; /* blocks */
+    const char *label;  /* of what is measured now */
+    unsigned round, rounds;
+};
+
+static void show_progress(void *context, double part) {
+    const struct session *s = context;
+    if (s->options->progress && s->total > 0)
+        s->options->progress(s->options->context, ((double)s->done + part) / (double)s->total, s->label,
+                             s->round + 1, s->rounds);
+}
+
+static bool is_stopped(const struct session *s) {
+    return s->options->stop && *s->options->stop;
+}
+
+/* Before all other processes, children too. Where that is not allowed things are as they are. */
+static bool set_realtime_priority(bool on) {
+    const struct sched_param param = {.sched_priority = on ? 10 : 0};
+    return sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param) == 0;
+}
+
+/* Once, and kept unless the machine has stood still meanwhile and it may be tried again: *again. */
+static enum bal_code try_block(struct session *s, size_t point, size_t policy, unsigned try, bool *again,
+                               struct bal_error *err) {
+    struct rig_block block = {0};
+    memset(s->response, 0, sizeof *s->response);
+    memset(s->waiting, 0, sizeof *s->waiting);
+    struct bal_trial trial = {.histogram = {s->response, s->waiting}};
+    s->label = s->e->policy[policy].label;
+    show_progress(s, 0);
+    enum bal_code code = bal_rig_start(s->rig, &s->options->programs, s->e, point, policy, s->workdir, err);
+    if (code)
+        return code;
+    code = bal_block_run(&block, s->rig, s->round, s->options->stop, show_progress, s, &trial, err);
+    bal_rig_stop(s->rig);
+    *again = !code && try + 1 < TRIES && bal_block_is_disturbed(&block);
+    bal_block_record(&block, try, "again");
+    if (!code && !*again)
+        code = bal_store_put_measured(s->store, s->e, point, policy, s->round, &trial, block.fact,
+                                      block.facts, err);
+    bal_block_fini(&block);
+    return code;
+}
+
+static enum bal_code measure_block(struct session *s, size_t point, size_t policy, struct bal_error *err) {
+    bool again = true;
+    enum bal_code code = BAL_OK;
+    for (unsigned try = 0; !code && again; try++)
+        code = try_block(s, point, policy, try, &again, err);
+    return code;
+}
+
+/* Which blocks of which policies are there: one flag for each policy, point and round. */
+static enum bal_code find_done(struct session *s, bool *there, struct bal_error *err) {
+    const struct bal_experiment *e = s->e;
+    for (size_t point = 0; point < e->points; point++)
+        for (size_t p = 0; p < e->policies; p++) {
+            if (!e->policy[p].real)
+                continue;
+            bool *mine = there + (point * e->policies + p) * s->rounds;
+            enum bal_code code =
+                s->options->again ? bal_store_delete_cell(s->store, e, point, p, err) : BAL_OK;
+            if (!code)
+                code = bal_store_measured(s->store, e, point, p, mine, s->rounds, err);
+            if (code)
+                return code;
+            for (unsigned r = 0; r < s->rounds; r++) {
+                s->outcome->found += mine[r];
+                s->total += !mine[r];
+            }
+        }
+    return BAL_OK;
+}
+
+static enum bal_code measure_all(struct session *s, const bool *there, struct bal_error *err) {
+    const struct bal_experiment *e = s->e;
+    for (s->round = 0; s->round < s->rounds; s->round++)
+        for (size_t point = 0; point < e->points; point++)
+            for (size_t p = 0; p < e->policies; p++) {
+                if (!e->policy[p].real || there[(point * e->policies + p) * s->rounds + s->round])
+                    continue;
+                if (is_stopped(s))
+                    return bal_fail(err, BAL_E_STOPPED, "stopped after %zu of %zu blocks", s->done, s->total);
+                struct bal_error inner = {0};
+                const enum bal_code code = measure_block(s, point, p, &inner);
+                if (code == BAL_E_STOPPED || (code && is_stopped(s)))
+                    return bal_fail(err, BAL_E_STOPPED, "stopped after %zu of %zu blocks", s->done, s->total);
+                if (code)
+                    return bal_fail(err, code, "%s: %s", e->policy[p].label, inner.text);
+                s->done++;
+                s->outcome->measured++;
+            }
+    return BAL_OK;
+}
+
+enum bal_code bal_measure(const struct bal_experiment *e, struct bal_store *store,
+                          const struct rig_options *options, struct rig_outcome *outcome,
+                          struct bal_error *err) {
+    struct bal_case c;
+    bal_experiment_case(e, 0, 0, &c);
+    struct session s = {
+        .e = e, .store = store, .options = options, .outcome = outcome, .rounds = c.replications};
+    *outcome = (struct rig_outcome){0};
+    bool *there = calloc(e->points * e->policies * s.rounds, sizeof *there);
+    s.rig = calloc(1, sizeof *s.rig);
+    s.response = calloc(1, sizeof *s.response);
+    s.waiting = calloc(1, sizeof *s.waiting);
+    enum bal_code code = there && s.rig && s.response && s.waiting
+                             ? bal_rig_check(&options->programs, e, err)
+                             : bal_fail(err, BAL_E_MEMORY, "not enough memory to measure");
+    if (!code)
+        code = find_done(&s, there, err);
+    int64_t run;
+    if (!code && s.total > 0)
+        code = bal_store_begin(store, e, true, &run, err);
+    if (!code && s.total > 0)
+        code = bal_workdir_create(s.workdir, err);
+    if (!code && s.total > 0) {
+        outcome->urgent = e->live->urgent && set_realtime_priority(true);
+        code = measure_all(&s, there, err);
+        if (outcome->urgent)
+            set_realtime_priority(false);
+        bal_workdir_remove(s.workdir);
+    }
+    free(there);
+    free(s.rig);
+    free(s.response);
+    free(s.waiting);
+    return code;
+}

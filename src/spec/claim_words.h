@@ -1,0 +1,25 @@
+/* Words of papers and the numbers that they are read as, the same for all papers. */
+#ifndef SPEC_CLAIM_WORDS_H
+#define SPEC_CLAIM_WORDS_H
+
+#include "ballast/experiment.h"
+
+struct bal_word_range {
+    double low, high; /* both ends included */
+};
+
+/* What a word means of a ratio, of a difference (of fractions) and of a value (a fraction); NaN: nothing. */
+struct bal_claim_word {
+    const char *name;
+    const char *said; /* by papers: "close, comparable, competitive" */
+    struct bal_word_range ratio, difference, value;
+};
+
+extern const struct bal_claim_word bal_claim_words[]; /* ended by a name of NULL */
+
+const struct bal_claim_word *bal_claim_word_find(const char *name); /* NULL: there is none */
+/* NULL: it says nothing about such a measure. */
+const struct bal_word_range *bal_claim_word_range(const struct bal_claim_word *word,
+                                                  enum bal_measure measure);
+
+#endif

@@ -1,0 +1,20 @@
+/* Replaces references to other files in an experiment file by the contents of those files, so that the text
+ * alone is the experiment: what is stored with results must not depend on other files. So far that is a load
+ * curve of the form file(PATH), with or without `repeat`, as the value of `curve` or as a value of an axis;
+ * it becomes table(...). */
+#ifndef SPEC_EMBED_FILES_H
+#define SPEC_EMBED_FILES_H
+
+#include "ballast/error.h"
+
+#include <stddef.h>
+
+/* *embedded is the text with all of that in it, terminated; the caller frees it. A text that is not YAML
+ * stays as it is: the reader reports the error later. name stands for the file in messages. */
+enum bal_code bal_embed(const char *text, size_t length, const char *name, char **embedded, size_t *size,
+                        struct bal_error *err);
+
+/* Fails if a reference to a file is left. */
+enum bal_code bal_embed_check(const char *text, size_t length, const char *name, struct bal_error *err);
+
+#endif

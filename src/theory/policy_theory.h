@@ -1,0 +1,137 @@
+/* What theory knows of policies: one file theory_<policy>.c for each or for a family, one line for each file
+ * in list.def.
+ *
+ * A row holds what is known of one policy; what is not known is left out. The public functions of predict.h
+ * check what holds for all policies (equal servers, one slot, ...), find the row by the policy's name, and
+ * ask it. */
+#ifndef THEORY_POLICY_THEORY_H
+#define THEORY_POLICY_THEORY_H
+
+#include "ballast/predict.h"
+#include "ballast/theory.h"
+
+/* A model with equal servers in the units of theory.h: mean size 1, unit speed. */
+struct bal_uniform {
+    double lambda;
+    uint32_t servers;
+    uint32_t dispatchers;
+    double unit; /* mean service time */
+    bool exponential;
+};
+
+struct bal_policy_theory {
+    const char *policy; /* its name */
+    bool else_uniform;  /* nothing here holds when a job without a token does not go to a uniform server */
+
+    /* All jobs together, on equal servers of one slot that serve first come, first served. Asked only about
+     * exponential sizes, unless any_sizes. */
+    struct bal_prediction (*fifo)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                  const struct bal_uniform *u);
+    bool any_sizes;
+    /* The same on servers of different speeds, whatever the sizes. */
+    struct bal_prediction (*unequal)(const struct bal_model *model, const struct bal_policy_spec *policy);
+    bool any_dispatchers; /* what is said here holds for, or looks at, several dispatchers next to the servers
+                           */
+    /* Two classes, where more is known than follows from fifo (bal_theory_classes_of_fifo). */
+    struct bal_prediction (*classes)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                     const struct bal_uniform *u, enum bal_discipline discipline);
+    /* More than two classes, on servers that prefer the urgent ones: the mean response time of all classes up
+     * to one, which have this share of the jobs, where it is not that of the high one of two. */
+    double (*up_to)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                    const struct bal_uniform *u, double share);
+    /* Servers of several slots, exponential sizes, one class. */
+    struct bal_prediction (*slots)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                   const struct bal_uniform *u);
+    /* Arrivals that are no Poisson process, on equal servers of one slot, one class. */
+    struct bal_prediction (*arrivals)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                      const struct bal_uniform *u);
+    /* Jobs that give up after exponential times; servers that fail and resume, unseen, and times exponential.
+     */
+    struct bal_prediction (*patience)(const struct bal_model *model, const struct bal_uniform *u);
+    struct bal_prediction (*failures)(const struct bal_model *model, const struct bal_uniform *u);
+    /* The waiting time where it has an exponential tail; lambda < 1. */
+    struct bal_wait (*wait)(const struct bal_policy_spec *policy, const struct bal_uniform *u);
+    /* Where it has none: the fraction of jobs whose time is longer than t mean service times. */
+    double (*longer)(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                     enum bal_theory_time what, double t);
+    /* How many uniform servers a job is shown, of which it joins the shortest; with stealing this is all that
+     * matters. */
+    unsigned (*choices)(const struct bal_policy_spec *policy);
+
+    /* bal_theory_critical_load and bal_theory_unstable_load, without buffers and stealing. */
+    double (*critical_load)(const struct bal_model *model, const struct bal_policy_spec *policy);
+    double (*unstable_load)(const struct bal_model *model, const struct bal_policy_spec *policy);
+
+    /* bal_theory_relaxation: in continuous time, without slots, buffers, tasks, stealing and load curves. */
+    double (*relaxation)(const struct bal_model *model, const struct bal_policy_spec *policy);
+
+    /* The fluid model; any_fluid: also with sizes that are not exponential, loads that change, and buffers.
+     */
+    enum bal_code (*fluid)(struct bal_theory_fluid *fluid, const struct bal_model *model,
+                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+                           struct bal_error *err);
+    bool any_fluid;
+};
+
+/* The row of a policy on a model; one in which nothing is known when it has none. */
+const struct bal_policy_theory *bal_policy_theory(const struct bal_model *model,
+                                                  const struct bal_policy_spec *policy);
+/* Where there is one server only every policy sends all jobs to it: what is known of `random` is known of
+ * it. Returns policy, or *any, which is random. (A policy that holds jobs or switches the server off does
+ * otherwise, and so may one with classes; and some cannot be had of one server.) */
+const struct bal_policy_spec *bal_theory_equivalent_policy(const struct bal_model *model,
+                                                           const struct bal_policy_spec *policy,
+                                                           struct bal_policy_spec *any);
+/* All rows; NULL behind the last. */
+const struct bal_policy_theory *bal_policy_theory_at(size_t i);
+
+/* Does a job that finds no token go to a uniform server, as in the papers? Also where there are no tokens. */
+bool bal_else_is_uniform(const struct bal_policy_spec *policy);
+
+/* Is the model one of equal servers of one slot? Sets *uniform if so. */
+bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform);
+bool bal_servers_are_equal(const struct bal_servers *servers);
+
+/* ---- what rows are made of ---- */
+
+#define BAL_THEORY_NO_CLASS                                                                                  \
+    { NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN }
+extern const struct bal_prediction bal_theory_unknown;
+extern const double bal_theory_quantiles[4];
+
+/* Poisson arrivals are divided among servers of different speeds at random, equally or in proportion to the
+ * speed: each is a queue of its own. */
+struct bal_prediction bal_theory_separate_queues(const struct bal_model *model, bool by_speed);
+
+struct bal_prediction bal_theory_from_wait(struct bal_wait wait, double unit, enum bal_theory_kind kind,
+                                           const char *source);
+/* M/M/n+M: n servers with a queue of their own, whose jobs give up. */
+struct bal_prediction bal_theory_impatient(const struct bal_model *model, const struct bal_uniform *u,
+                                           double n);
+/* In the limit of many servers no job waits: a `fifo`. */
+struct bal_prediction bal_theory_no_wait(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                         const struct bal_uniform *u);
+
+/* Two classes under a policy that is blind to them. */
+struct bal_prediction bal_theory_classes_of_fifo(const struct bal_model *model,
+                                                 const struct bal_policy_spec *policy,
+                                                 const struct bal_uniform *u, enum bal_discipline discipline);
+
+/* Stable at every load below 1: a `critical_load`; the next, if the servers are equal; the third, where a job
+ * joins one of d uniform servers. */
+double bal_critical_always(const struct bal_model *model, const struct bal_policy_spec *policy);
+double bal_critical_if_equal(const struct bal_model *model, const struct bal_policy_spec *policy);
+double bal_critical_of_d(const struct bal_servers *servers, double d, bool replace);
+
+/* How fast servers that are queues of their own forget their start, if their gaps have that squared
+ * coefficient of variation; and the whole fleet as one queue N times as fast, which no policy beats. */
+double bal_relaxation_apart(const struct bal_model *model, double arrivals);
+/* ... and where each gets jobs in proportion to its speed. */
+double bal_relaxation_by_speed(const struct bal_model *model, double arrivals);
+double bal_relaxation_together(const struct bal_model *model);
+
+enum bal_code bal_fluid_use_pod(struct bal_theory_fluid *fluid, double lambda, double p, unsigned d1,
+                                unsigned d2);
+enum bal_code bal_fluid_use_rcpb(struct bal_theory_fluid *fluid, const struct bal_rcpb *rcpb);
+
+#endif

@@ -1,0 +1,42 @@
+/* jiq. One dispatcher knows every idle server at once, as rcpb does when reports come without end.
+ *
+ * Several: Lu et al. 2011, section 3. There are r = N/M servers to a dispatcher, of which r (1 - lambda) are
+ * idle. The tokens at a dispatcher are geometric, so that it has none with probability P0 = 1 / (1 + r (1 -
+ * lambda)); a busy server gets jobs at rate lambda P0, and is M/M/1 with that load from there on. That
+ * assumes every idle server to have exactly one token and busy ones none; real tokens grow stale, the more so
+ * the lower the load. */
+#include "theory/policy_theory.h"
+
+static bool is_plain(const struct bal_policy_spec *policy) {
+    return bal_policy_value(policy, "else") == 0 && bal_policy_value(policy, "report") == 1;
+}
+
+static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                  const struct bal_uniform *u) {
+    if (u->dispatchers == 1)
+        return bal_theory_no_wait(model, policy, u);
+    if (!is_plain(policy))
+        return bal_theory_unknown;
+    const double r = (double)u->servers / u->dispatchers;
+    const double rho = u->lambda < 1 ? u->lambda / (1 + r * (1 - u->lambda)) : 1;
+    struct bal_prediction known = bal_theory_unknown;
+    known.kind = BAL_THEORY_APPROXIMATE;
+    known.source = "Lu et al. 2011";
+    known.response_mean = u->unit / (1 - rho);
+    known.waiting_mean = known.waiting_limit = known.response_mean - u->unit;
+    return known;
+}
+
+static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,
+                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+                           struct bal_error *err) {
+    (void)policy, (void)variant, (void)err;
+    return bal_fluid_use_rcpb(f, &(struct bal_rcpb){BAL_RCPB_HIGH_MESSAGE, model->load, 0, 1});
+}
+
+const struct bal_policy_theory bal_theory_jiq[] = {{.policy = "jiq",
+                                                    .fifo = fifo,
+                                                    .any_dispatchers = true,
+                                                    .critical_load = bal_critical_if_equal,
+                                                    .fluid = fluid},
+                                                   {0}};

@@ -1,0 +1,31 @@
+/* jsq, and pod-memory and lsq, of which less is known. */
+#include "theory/policy_theory.h"
+
+#include <math.h>
+
+/* Vargaftik, Keslassy and Orda (2020): as long as the estimates are put right from time to time. */
+static double critical_of_lsq(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)model;
+    return bal_policy_value(policy, "p") > 0 || bal_policy_value(policy, "d") > 0 ? 1 : NAN;
+}
+
+/* Shah and Prabhakar (2002), whose dispatcher probes the servers that it remembers again. */
+static double critical_of_memory(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    return bal_policy_value(policy, "ask") == 0 ? bal_critical_always(model, policy) : NAN;
+}
+
+/* Equal queues move together (Foschini and Salz 1978): near load 1 as one queue that is N times as fast. */
+static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return model->size.mean / model->servers.group[0].speed + bal_relaxation_together(model);
+}
+
+const struct bal_policy_theory bal_theory_jsq[] = {
+    {.policy = "jsq",
+     .any_dispatchers = true,
+     .fifo = bal_theory_no_wait,
+     .critical_load = bal_critical_always,
+     .relaxation = relaxation},
+    {.policy = "lsq", .any_dispatchers = true, .critical_load = critical_of_lsq},
+    {.policy = "pod-memory", .critical_load = critical_of_memory},
+    {0}};

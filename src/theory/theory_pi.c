@@ -1,0 +1,11 @@
+/* pi: Theorems 3.2 and 3.4 of Atar et al. 2020 are about slotted time. */
+#include "theory/policy_theory.h"
+
+#include <math.h>
+
+static double critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    (void)policy;
+    return model->clock == BAL_CLOCK_SLOTTED ? 1 : NAN;
+}
+
+const struct bal_policy_theory bal_theory_pi[] = {{.policy = "pi", .critical_load = critical_load}, {0}};

@@ -1,0 +1,206 @@
+/* pod and its sisters with classes, in the limit of many servers: the supermarket model, and Niu, Wang,
+ * Feng and Xu (2022). p is the share of the high class. Sampling with or without replacement is the same in
+ * the limit. */
+#include "theory/policy_theory.h"
+
+#include <math.h>
+
+static unsigned d_of(const struct bal_policy_spec *policy) {
+    return (unsigned)bal_policy_value(policy, "d");
+}
+
+static struct bal_pod pod_of_classes(const struct bal_policy_spec *policy, double lambda, double p) {
+    return (struct bal_pod){lambda, p, (unsigned)bal_policy_value(policy, "d1"),
+                            (unsigned)bal_policy_value(policy, "d2")};
+}
+
+static unsigned levels_of(const struct bal_pod *pod, double tail[BAL_THEORY_LEVELS]) {
+    const size_t levels = bal_pod_tail(pod, tail, BAL_THEORY_LEVELS);
+    return (unsigned)(levels < BAL_THEORY_LEVELS ? levels : BAL_THEORY_LEVELS);
+}
+
+/* ---- pod and pod-sep: routed alike ---- */
+
+static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                  const struct bal_uniform *u) {
+    (void)model;
+    const struct bal_pod pod = bal_pod_plain(u->lambda, d_of(policy));
+    struct bal_prediction known = bal_theory_unknown;
+    known.kind = BAL_THEORY_LIMIT;
+    known.source = "mean field";
+    known.response_mean = bal_pod_response(&pod, pod.d1) * u->unit;
+    known.waiting_mean = bal_pod_waiting(&pod, pod.d1) * u->unit;
+    known.waiting_limit = known.waiting_mean;
+    known.waiting_probability = pow(fmin(u->lambda, 1), pod.d1);
+    if (u->lambda < 1)
+        for (int i = 0; i < 4; i++)
+            known.response_quantile[i] =
+                bal_pod_response_quantile(&pod, pod.d1, bal_theory_quantiles[i]) * u->unit;
+    known.levels = levels_of(&pod, known.tail);
+    return known;
+}
+
+/* On servers that let high jobs interrupt low ones: exactly, and as Theorem 8 bounds it. */
+static void add_sep(struct bal_prediction *known, unsigned d, double p, const struct bal_uniform *u) {
+    const struct bal_priority priority = {BAL_PRIORITY_SEP, u->lambda, p, d, d};
+    const struct bal_priority_result result = bal_priority_solve(&priority);
+    const double bound = bal_sep_low_bound(u->lambda, p, d);
+    known->high.response_mean = result.high * u->unit;
+    known->low.response_mean = result.low * u->unit;
+    known->low.waiting_probability = pow(fmin(u->lambda, 1), d);
+    known->low.response_bound = bound * u->unit;
+    const double high = (result.all - (1 - p) * bound) / p;
+    if (p > 0 && high >= 1) /* a smaller bound is useless: no job takes less than its service */
+        known->high.response_bound = high * u->unit;
+    known->low.response_cut = bal_sep_low_cut(u->lambda, p, d, BAL_SEP_FIGURE_LEVELS) * u->unit;
+    known->high.response_cut = (result.all * u->unit - (1 - p) * known->low.response_cut) / p;
+}
+
+static struct bal_prediction classes(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                     const struct bal_uniform *u, enum bal_discipline discipline) {
+    struct bal_prediction known = bal_theory_classes_of_fifo(model, policy, u, discipline);
+    if (known.kind != BAL_THEORY_UNKNOWN && known.waiting_mean != 0 &&
+        discipline == BAL_DISCIPLINE_PREEMPTIVE)
+        add_sep(&known, d_of(policy), model->high, u);
+    return known;
+}
+
+static double longer(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                     enum bal_theory_time what, double t) {
+    const struct bal_pod pod = bal_pod_plain(u->lambda, d_of(policy));
+    return what == BAL_THEORY_RESPONSE ? bal_pod_response_tail(&pod, pod.d1, t)
+                                       : bal_pod_waiting_tail(&pod, pod.d1, t);
+}
+
+static double critical_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    if (bal_policy_value(policy, "pertask") == 1)
+        return NAN;
+    return bal_critical_of_d(&model->servers, d_of(policy), bal_policy_value(policy, "replace") != 0);
+}
+
+/* As in the limit of many servers; and a finite fleet also fills up as a whole. */
+static double relaxation(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    struct bal_uniform u;
+    if (d_of(policy) == 1)
+        return bal_relaxation_apart(model, 1);
+    if (model->classes || !bal_uniform_of(model, &u) || !u.exponential)
+        return NAN;
+    const struct bal_pod pod = bal_pod_plain(u.lambda, d_of(policy));
+    return bal_pod_relaxation(&pod) * u.unit + bal_relaxation_together(model);
+}
+
+static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,
+                           const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+                           struct bal_error *err) {
+    (void)variant, (void)err;
+    return bal_fluid_use_pod(f, model->load, 0, d_of(policy), d_of(policy));
+}
+
+/* ---- pod-scp and pod-ssp ---- */
+
+static double mean_of_classes(double p, double high, double low) {
+    return p == 0 ? low : p == 1 ? high : p * high + (1 - p) * low;
+}
+
+/* A job that probes d servers among the jobs of *pod, first come, first served. */
+static struct bal_prediction_class class_of(const struct bal_pod *pod, unsigned d, double unit) {
+    struct bal_prediction_class class = BAL_THEORY_NO_CLASS;
+    class.response_mean = bal_pod_response(pod, d) * unit;
+    class.waiting_mean = bal_pod_waiting(pod, d) * unit;
+    class.waiting_probability = pow(fmin(pod->lambda, 1), d);
+    if (pod->lambda < 1)
+        for (int i = 0; i < 4; i++)
+            class.response_quantile[i] = bal_pod_response_quantile(pod, d, bal_theory_quantiles[i]) * unit;
+    return class;
+}
+
+/* The total queues of pod-scp and pod-ssp (Theorem 4), and the mean of all their jobs. */
+static struct bal_prediction known_of_both(const struct bal_pod *pod, double unit) {
+    struct bal_prediction known = bal_theory_unknown;
+    known.kind = BAL_THEORY_LIMIT;
+    known.source = "mean field";
+    known.response_mean =
+        unit * mean_of_classes(pod->p, bal_pod_response(pod, pod->d2), bal_pod_response(pod, pod->d1));
+    known.levels = levels_of(pod, known.tail);
+    return known;
+}
+
+static void set_waiting_probability(struct bal_prediction *known, double p) {
+    known->waiting_probability =
+        mean_of_classes(p, known->high.waiting_probability, known->low.waiting_probability);
+}
+
+/* Theorem 6, for servers that are blind to class; where they are not, only both classes together are known.
+ */
+static struct bal_prediction scp(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_uniform *u, enum bal_discipline discipline) {
+    if (!u->exponential)
+        return bal_theory_unknown;
+    const struct bal_pod pod = pod_of_classes(policy, u->lambda, model->high);
+    struct bal_prediction known = known_of_both(&pod, u->unit);
+    if (discipline != BAL_DISCIPLINE_FIFO)
+        return known;
+    known.high = class_of(&pod, pod.d2, u->unit);
+    known.low = class_of(&pod, pod.d1, u->unit);
+    known.waiting_mean = mean_of_classes(pod.p, known.high.waiting_mean, known.low.waiting_mean);
+    known.waiting_limit = known.waiting_mean;
+    set_waiting_probability(&known, pod.p);
+    return known;
+}
+
+/* Theorems 3 and 4: high jobs interrupt low ones and see only their like, as pod of d2 at load p lambda. A
+ * low job waits unless it finds an empty server. */
+static struct bal_prediction ssp(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                 const struct bal_uniform *u, enum bal_discipline discipline) {
+    if (!u->exponential || discipline != BAL_DISCIPLINE_PREEMPTIVE)
+        return bal_theory_unknown;
+    const struct bal_pod pod = pod_of_classes(policy, u->lambda, model->high);
+    const struct bal_priority priority = {BAL_PRIORITY_SSP, pod.lambda, pod.p, pod.d1, pod.d2};
+    const struct bal_pod high = bal_pod_plain(pod.p * pod.lambda, pod.d2);
+    struct bal_prediction known = known_of_both(&pod, u->unit);
+    known.high = class_of(&high, high.d1, u->unit);
+    double tail[BAL_THEORY_LEVELS];
+    const unsigned levels = levels_of(&high, tail); /* Lemma 3 */
+    for (unsigned i = 0; i < sizeof known.high_tail / sizeof *known.high_tail; i++)
+        known.high_tail[i] = levels == 0 ? NAN : i < levels ? tail[i] : 0;
+    known.low.response_mean = bal_priority_solve(&priority).low * u->unit;
+    known.low.waiting_probability = pow(fmin(pod.lambda, 1), pod.d1);
+    set_waiting_probability(&known, pod.p);
+    return known;
+}
+
+/* The classes up to one are those of pod-scp without the others; the most urgent one probes d2 servers. */
+static double ssp_up_to(const struct bal_model *model, const struct bal_policy_spec *policy,
+                        const struct bal_uniform *u, double share) {
+    const struct bal_pod pod = pod_of_classes(policy, share * u->lambda, fmin(model->high / share, 1));
+    return u->unit * mean_of_classes(pod.p, bal_pod_response(&pod, pod.d2), bal_pod_response(&pod, pod.d1));
+}
+
+/* Moving a low job away from the server that a high one joins leaves the totals of pod-ssp as those of
+ * pod-scp. */
+static enum bal_code fluid_of_both(struct bal_theory_fluid *f, const struct bal_model *model,
+                                   const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
+                                   struct bal_error *err) {
+    (void)variant, (void)err;
+    const struct bal_pod pod = pod_of_classes(policy, model->load, model->high);
+    return bal_fluid_use_pod(f, pod.lambda, pod.p, pod.d1, pod.d2);
+}
+
+const struct bal_policy_theory bal_theory_pod[] = {
+    {.policy = "pod",
+     .any_dispatchers = true,
+     .fifo = fifo,
+     .classes = classes,
+     .longer = longer,
+     .choices = d_of,
+     .critical_load = critical_load,
+     .relaxation = relaxation,
+     .fluid = fluid},
+    {.policy = "pod-scp", .any_dispatchers = true, .classes = scp, .fluid = fluid_of_both},
+    {.policy = "pod-sep", .any_dispatchers = true, .fifo = fifo, .classes = classes, .fluid = fluid},
+    {.policy = "pod-ssp",
+     .any_dispatchers = true,
+     .classes = ssp,
+     .up_to = ssp_up_to,
+     .fluid = fluid_of_both},
+    {0}};
