@@ -5,7 +5,8 @@
 # Everything lives in a private directory, and every process that was started is ended by its id, however the
 # script ends. A test also fails when the log of nginx tells of a crash or of something that should never be.
 # One that fails while the machine stands still is tried again, at most five times (TEST_TRIES, a line `# retried:
-# ...` each): each test is a shell of its own, so that nothing is left of the last try.
+# ...` each): each test is a shell of its own, so that nothing is left of the last try. TEST_ONLY='NAME...' runs
+# these functions alone.
 # shellcheck shell=bash
 
 set -u
@@ -228,8 +229,14 @@ gone() { # pid: it has ended, whether or not somebody has asked how
     ! grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
-workers() { # pids of those that have not been told to end; valgrind hides which they are
-    pgrep -P "$nginx_pid" -f 'worker process$' || pgrep -P "$nginx_pid"
+# Pids of those that have not been told to end. One that was just forked is none yet: it has its title when it has
+# begun. Under valgrind there are no titles.
+workers() {
+    if [[ ${under[*]-} == valgrind* ]]; then
+        pgrep -P "$nginx_pid"
+    else
+        pgrep -P "$nginx_pid" -f 'worker process$'
+    fi
 }
 
 # A master that is told to end before it has workers hears it with the next signal only.
@@ -363,6 +370,8 @@ excused() { # name
 
 run_tests() {
     local name number=0 bad=0 tries
+    # shellcheck disable=SC2086 # names
+    [ -z "${TEST_ONLY-}" ] || set -- $TEST_ONLY
     echo "1..$#"
     "$(dirname "${BASH_SOURCE[0]}")/../witness" $$ >>"$stood_still"
     for name; do
