@@ -307,15 +307,15 @@ settled() {
 # ---- requests that stay ----
 
 # So many requests (else one) are at the app until `vacate`, and take slots: what comes then is not served unless
-# there are more.
+# there are more. One after the other: two that come together may both choose the same idle server.
 occupy() {
     local i
     app_set 'mode=hang'
     for ((i = 0; i < ${1-1}; i++)); do
         curl -s --max-time 300 -o /dev/null "http://127.0.0.1:$port/" &
         kept[stays$i]=$!
+        check "$((i + 1)) stay at the app" within 60 eval "[ \"\$(app_get .present)\" = $((i + 1)) ]"
     done
-    check 'they stay at the app' within 60 eval "[ \"\$(app_get .present)\" = ${1-1} ]"
     app_set 'mode=ok'
 }
 
