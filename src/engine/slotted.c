@@ -59,8 +59,8 @@ struct slotted {
 
     const struct bal_run *run;
     uint64_t slot;
-    uint64_t sent;  /* batches, or parts of them, that servers have received */
-    uint64_t asked; /* dispatchers, by servers, for their tokens */
+    uint64_t asked;     /* dispatchers, by servers, for their tokens */
+    uint32_t preloaded; /* servers that start with jobs */
 
     /* of the current slice */
     uint64_t queue_sum;         /* over its slots, at the end of each */
@@ -157,7 +157,7 @@ static inline enum bal_code enqueue_jobs(struct slotted *s, uint32_t server, uin
     }
     s->jobs[server] = before + count;
     s->queue += count;
-    s->sent++;
+    s->tally.totals.parts++;
     if (many)
         s->dispatcher[sender].own[server] += count;
     move_level(s, before, before + count);
@@ -202,8 +202,10 @@ static enum bal_code arrive_at_many(struct slotted *s, uint32_t count) {
             call_policy(s, &s->dispatcher[d]);
     enum bal_code code = BAL_OK;
     for (uint32_t d = 0; d < s->dispatchers && !code; d++)
-        if (s->dispatcher[d].job.count)
+        if (s->dispatcher[d].job.count) {
+            s->tally.totals.batches++;
             code = apply_decision(s, d, true);
+        }
     return code;
 }
 
@@ -213,6 +215,7 @@ static inline enum bal_code handle_arrivals(struct slotted *s, bool many) {
         return BAL_OK;
     if (many)
         return arrive_at_many(s, count);
+    s->tally.totals.batches++;
     s->dispatcher->job.count = count;
     call_policy(s, s->dispatcher);
     return apply_decision(s, 0, false);
@@ -312,7 +315,7 @@ static inline enum bal_code run_slice(struct slotted *s, bool many) {
         s->queue_sum += s->queue;
         /* Proposition 3.1: a server that reports has finished what it was sent, so there are no more reports
          * than batches, or parts of them. */
-        if (__builtin_expect(s->tally.totals.reports > s->sent, 0))
+        if (__builtin_expect(s->tally.totals.reports > s->tally.totals.parts + s->preloaded, 0))
             internal_error(s, "servers have sent more reports than they have received batches");
     }
     return close_slice(s);
@@ -445,12 +448,14 @@ static enum bal_code set_up(struct slotted *s, const struct bal_policy_spec *pol
     bal_rng_init(&s->network, s->run->seed, s->run->replication, BAL_STREAM_NETWORK);
     enum bal_code code = BAL_OK;
     for (uint32_t server = 0; server < s->servers && !code; server++)
-        if (first_jobs(s, server) > 0) /* arrived in slot 0 */
+        if (first_jobs(s, server) > 0) { /* arrived in slot 0 */
             code = enqueue_jobs(s, server, first_jobs(s, server),
                                 bal_dispatchers_draw(&s->model->network.dispatchers, &s->network),
                                 s->dispatchers > 1);
+            s->preloaded++;
+        }
     send_initial_reports(s);
-    return code ? code : bal_tally_init_slotted(&s->tally, s->run);
+    return code ? code : bal_tally_init_slotted(&s->tally, s->run); /* counts from here on */
 }
 
 static void tear_down(struct slotted *s) {

@@ -237,6 +237,8 @@ static void subtract_totals(struct totals *totals, const struct totals *before) 
     totals->arrivals -= before->arrivals;
     totals->probes -= before->probes;
     totals->reports -= before->reports;
+    totals->batches -= before->batches;
+    totals->parts -= before->parts;
     totals->moves -= before->moves;
     totals->lost -= before->lost;
     totals->refused -= before->refused;
@@ -377,6 +379,8 @@ static void message_metrics(const struct totals *totals, double time, double *me
     metric[BAL_REPORTS_PER_JOB] = ratio_or_nan(reports, jobs);
     metric[BAL_MESSAGES_PER_JOB] = ratio_or_nan(2 * probes + reports, jobs);
     metric[BAL_MESSAGES_PER_TIME] = (probes + reports) / time;
+    metric[BAL_MESSAGES_PER_BATCH] = ratio_or_nan(probes + reports, (double)totals->batches);
+    metric[BAL_MESSAGES_PER_PART] = ratio_or_nan(probes + reports, (double)totals->parts);
     metric[BAL_LOAD_ACHIEVED] = jobs / time; /* the rest of it is up to the model */
 }
 

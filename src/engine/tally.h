@@ -72,6 +72,8 @@ struct totals {
     uint64_t arrivals;
     uint64_t probes;
     uint64_t reports;
+    uint64_t batches;           /* in slotted time; a dispatcher's jobs of a slot */
+    uint64_t parts;             /* ... and what servers got of them at a time */
     uint64_t moves;             /* jobs moved from one server to another */
     uint64_t lost;              /* jobs sent to a server whose buffer was full */
     uint64_t refused;           /* jobs that no server was there for */

@@ -100,7 +100,7 @@ static struct {
     uint64_t completions[COMPLETIONS + 1];
     double queue_sum;
     uint64_t at_least[BAL_TAIL_LEVELS];
-    uint64_t batches;
+    uint64_t batches, parts; /* those that came, and servers that got jobs, slot by slot */
     /* jobs that server i got, less their expectation: sum and sum of squares */
     double surprise[N_MAX], surprise_squared[N_MAX];
 } twin;
@@ -493,8 +493,10 @@ static struct bal_decision watch_route(void *state, struct bal_fleet *fleet, con
         jobs[fleet->shares[part].server] += (int)fleet->shares[part].count;
     judge(jobs, job->split);
     twin.batches++;
-    for (int i = 0; i < twin.n; i++)
+    for (int i = 0; i < twin.n; i++) {
+        twin.parts += jobs[i] > 0;
         join(i, jobs[i]);
+    }
     serve_and_report();
     next_batch();
     return decision;
@@ -553,6 +555,8 @@ static void compare_metrics(const struct bal_trial *trial) {
     const double probes =
         (twin.literal->probes == ALL ? twin.n : twin.literal->probes) * (double)twin.batches - first;
     assert_close(metric[BAL_MESSAGES_PER_TIME], (sent + probes) / SLOTS, 1e-13);
+    assert_close(metric[BAL_MESSAGES_PER_BATCH], (sent + probes) / (double)twin.batches, 1e-13);
+    assert_close(metric[BAL_MESSAGES_PER_PART], (sent + probes) / (double)twin.parts, 1e-13);
 }
 
 /* The number of jobs that a server gets in a slot, less its expectation given the past, is a martingale

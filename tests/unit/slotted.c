@@ -75,6 +75,8 @@ static void tokens(void **state) {
     const struct bal_model split = model_of("4x9", "5", NAN, true);
     const struct bal_trial parts = simulate(&split, &policy, &run);
     assert_true(parts.metric[BAL_MESSAGES_PER_TIME] == 4);
+    assert_true(whole.metric[BAL_MESSAGES_PER_BATCH] == 1 && whole.metric[BAL_MESSAGES_PER_PART] == 1);
+    assert_true(parts.metric[BAL_MESSAGES_PER_BATCH] == 4 && parts.metric[BAL_MESSAGES_PER_PART] == 1);
 }
 
 /* A run may have any number of slots: fewer than there are slices, or none that divides well. With three jobs
