@@ -41,7 +41,7 @@ static struct {
     double speed[N_MAX];
     struct dispatcher dispatcher[M_MAX];
     struct bal_rng network;
-    uint64_t reports, asked, jobs, responses, queued;
+    uint64_t reports, asked, jobs, responses, queued, batches, parts;
 } world;
 
 static double work(struct bal_fleet *fleet, uint32_t server) {
@@ -96,6 +96,7 @@ static void begin(const struct bal_model *model, const struct bal_policy_spec *s
 }
 
 static void send(uint32_t sender, uint32_t server, uint32_t count) {
+    world.parts++;
     for (uint32_t i = 0; i < count; i++) {
         assert_true(world.length[server] < JOBS_MAX);
         world.queue[server][world.length[server]++] = (struct job){world.slot, sender};
@@ -119,6 +120,7 @@ static void route_all(uint32_t batch) {
     }
     for (uint32_t i = 0; i < world.m; i++) {
         const struct dispatcher *d = &world.dispatcher[i];
+        world.batches += d->count > 0;
         if (d->count && d->decision.parts == 0)
             send(i, d->decision.server, d->count);
         for (uint32_t part = 0; d->count && part < d->decision.parts; part++)
@@ -198,7 +200,10 @@ static void compare(const struct bal_model *model, const struct bal_policy_spec 
                  (unsigned long long)trial.jobs, (unsigned long long)world.jobs);
     assert_close(metric[BAL_RESPONSE_MEAN], (double)world.responses / (double)world.jobs, 1e-12);
     assert_close(metric[BAL_QUEUE_TOTAL], (double)world.queued / SLOTS, 1e-12);
-    assert_close(metric[BAL_MESSAGES_PER_TIME], (double)(world.reports + probes) / SLOTS, 1e-12);
+    const double messages = (double)(world.reports + probes);
+    assert_close(metric[BAL_MESSAGES_PER_TIME], messages / SLOTS, 1e-12);
+    assert_close(metric[BAL_MESSAGES_PER_BATCH], messages / (double)world.batches, 1e-12);
+    assert_close(metric[BAL_MESSAGES_PER_PART], messages / (double)world.parts, 1e-12);
 }
 
 static void every_policy(const char *servers, const char *dispatchers, bool split) {
