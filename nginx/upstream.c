@@ -138,10 +138,14 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
 
 /* ---- when all servers are known ---- */
 
+bool bal_ngx_uses_weights(const struct bal_ngx_upstream *b) {
+    return bal_policy_flags(&b->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS);
+}
+
 /* Weights are for those that compare own counts or choose by them; others would ignore them. */
 static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
     const ngx_http_upstream_server_t *server = b->us->servers->elts;
-    if (bal_policy_flags(&b->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS))
+    if (bal_ngx_uses_weights(b))
         return NGX_OK;
     for (ngx_uint_t i = 0; i < b->us->servers->nelts; i++)
         if (server[i].weight != 1) {

@@ -226,6 +226,8 @@ void bal_ngx_hold_run_deferred(struct bal_ngx_peer_data *peer);
 /* The keys of `ballast_key`, or the public default key. */
 const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf);
 
+/* The policy looks at the weights of servers. */
+bool bal_ngx_uses_weights(const struct bal_ngx_upstream *upstream);
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf);
 /* One word each, for logs whose fields are words. */
