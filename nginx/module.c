@@ -38,7 +38,7 @@ static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
 }
 
 static ngx_command_t commands[] = {
-    {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, bal_ngx_upstream_directive,
+    {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bal_ngx_upstream_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bal_ngx_status_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
@@ -63,11 +63,22 @@ static ngx_http_module_t context = {
     .create_loc_conf = create_loc_conf,
 };
 
+/* The log of the configuration is open by now. */
+static ngx_int_t init_module(ngx_cycle_t *cycle) {
+    const ngx_http_upstream_main_conf_t *conf =
+        ngx_http_cycle_get_module_main_conf(cycle, ngx_http_upstream_module);
+    ngx_http_upstream_srv_conf_t *const *us = conf ? conf->upstreams.elts : NULL;
+    for (ngx_uint_t i = 0; conf && i < conf->upstreams.nelts; i++) {
+        const struct bal_ngx_upstream *b =
+            us[i]->srv_conf ? ngx_http_conf_upstream_srv_conf(us[i], ngx_http_ballast_module) : NULL;
+        if (b && b->us && b->default_policy)
+            bal_ngx_upstream_log_default(b, cycle->log);
+    }
+    return NGX_OK;
+}
+
 ngx_module_t ngx_http_ballast_module = {
-    NGX_MODULE_V1,
-    .ctx = &context,
-    .commands = commands,
-    .type = NGX_HTTP_MODULE,
+    NGX_MODULE_V1, .ctx = &context, .commands = commands, .type = NGX_HTTP_MODULE, .init_module = init_module,
 };
 
 /* What load_module looks for. */

@@ -642,6 +642,36 @@ static bool is_other_family(const struct bal_ngx_upstream *upstream,
     return other;
 }
 
+/* The same address once more. What nginx would treat as two servers is one here, whose requests are counted
+ * together: they meet in the same queue. It gets the weights of both, where the policy uses weights, and the
+ * connections of both. */
+static void merge_server(struct bal_ngx_server *into, const struct bal_ngx_server *again, bool weighted) {
+    if (again->down)
+        return;
+    if (into->down) {
+        *into = *again;
+        return;
+    }
+    if (weighted)
+        into->weight += again->weight;
+    into->max_conns = into->max_conns && again->max_conns ? into->max_conns + again->max_conns : 0;
+    into->max_fails = into->max_fails && again->max_fails ? ngx_max(into->max_fails, again->max_fails) : 0;
+    into->fail_timeout = ngx_max(into->fail_timeout, again->fail_timeout);
+}
+
+/* They are sorted by name. */
+static void merge_servers(struct bal_ngx_peers *peers) {
+    struct bal_ngx_server **server = peers->servers.elts;
+    const bool weighted = bal_ngx_uses_weights(peers->upstream);
+    ngx_uint_t count = 0;
+    for (ngx_uint_t i = 0; i < peers->servers.nelts; i++)
+        if (count && compare_names(&server[count - 1], &server[i]) == 0)
+            merge_server(server[count - 1], server[i], weighted);
+        else
+            server[count++] = server[i];
+    peers->servers.nelts = count;
+}
+
 ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct bal_ngx_upstream *upstream,
                              const ngx_http_upstream_rr_peers_t *rr_peers, bool backup) {
     struct bal_error err;
@@ -653,14 +683,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
         if (!is_other_family(upstream, rr_peers, peer) && add_server(cf, peers, peer) != NGX_OK)
             return NGX_ERROR;
     sort_servers(peers);
-    struct bal_ngx_server *const *server = peers->servers.elts;
-    for (ngx_uint_t i = 1; i < peers->servers.nelts; i++)
-        if (compare_names(&server[i - 1], &server[i]) == 0) {
-            ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                          "ballast: server %V is named twice in upstream \"%V\"; name it once in %V:%ui",
-                          &server[i]->name, &upstream->us->host, &upstream->file, upstream->line);
-            return NGX_ERROR;
-        }
+    merge_servers(peers);
     peers->config = (struct bal_dispatcher_config){
         .servers = capacity(rr_peers->number, upstream->resolves),
         .workers = BAL_NGX_WORKERS_MAX,

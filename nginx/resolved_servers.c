@@ -47,12 +47,12 @@ static ngx_http_upstream_rr_peers_t *rr_peers_of(const struct bal_ngx_peers *pee
     return peers == peers->upstream->peers ? rr_peers : rr_peers->next;
 }
 
-static bool is_known(const struct bal_ngx_resolved *names, const ngx_str_t *name) {
+static struct name *find_name(struct bal_ngx_resolved *names, const ngx_str_t *name) {
     for (uint32_t i = 0; i < names->count; i++)
         if (strlen(names->name[i].text) == name->len &&
             memcmp(names->name[i].text, name->data, name->len) == 0)
-            return true;
-    return false;
+            return &names->name[i];
+    return NULL;
 }
 
 /* What a request needs that is sent without the block. */
@@ -69,11 +69,7 @@ static void copy_address(struct name *n, const ngx_http_upstream_rr_peer_t *peer
                                      .down = peer->down};
 }
 
-/* Two names may have one address, which is one server. */
-static void copy_peer(struct bal_ngx_resolved *names, const ngx_http_upstream_rr_peer_t *peer) {
-    struct name *n = &names->name[names->count];
-    if (peer->name.len >= BAL_SERVER_NAME || is_known(names, &peer->name))
-        return;
+static void set_name(struct name *n, const ngx_http_upstream_rr_peer_t *peer) {
     *ngx_cpymem(n->text, peer->name.data, peer->name.len) = '\0';
     n->server = (struct bal_dispatcher_server){
         .name = n->text,
@@ -84,7 +80,34 @@ static void copy_peer(struct bal_ngx_resolved *names, const ngx_http_upstream_rr
         .fail_ns = (uint64_t)peer->fail_timeout * 1000000000,
     };
     copy_address(n, peer);
-    names->count++;
+}
+
+/* As the same address twice in the configuration (peers.c). */
+static void merge_peer(struct name *n, const ngx_http_upstream_rr_peer_t *peer, bool weighted) {
+    struct bal_dispatcher_server *s = &n->server;
+    if (peer->down)
+        return;
+    if (s->down) {
+        set_name(n, peer);
+        return;
+    }
+    if (weighted) {
+        s->weight += (double)peer->weight;
+        n->own.weight += (ngx_uint_t)peer->weight;
+    }
+    s->max_conns = s->max_conns && peer->max_conns ? s->max_conns + (uint32_t)peer->max_conns : 0;
+    s->max_fails = s->max_fails && peer->max_fails ? ngx_max(s->max_fails, (uint32_t)peer->max_fails) : 0;
+    s->fail_ns = ngx_max(s->fail_ns, (uint64_t)peer->fail_timeout * 1000000000);
+}
+
+/* Two names may have one address, which is one server. */
+static void copy_peer(struct bal_ngx_resolved *names, const ngx_http_upstream_rr_peer_t *peer,
+                      bool weighted) {
+    struct name *known = find_name(names, &peer->name);
+    if (known)
+        merge_peer(known, peer, weighted);
+    else if (peer->name.len < BAL_SERVER_NAME)
+        set_name(&names->name[names->count++], peer);
 }
 
 static void log_too_many(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers,
@@ -105,7 +128,7 @@ bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ng
     names->config = *rr_peers->config;
     const ngx_uint_t number = rr_peers->number;
     for (const ngx_http_upstream_rr_peer_t *p = rr_peers->peer; p && names->count < names->room; p = p->next)
-        copy_peer(names, p);
+        copy_peer(names, p, bal_ngx_uses_weights(peers->upstream));
     ngx_http_upstream_rr_peers_unlock(rr_peers);
     names->copied = names->unapplied = true;
     log_too_many(names, peers, number);

@@ -162,10 +162,11 @@ static void print_peers(struct bal_ngx_text *text, const struct bal_ngx_status *
     bal_ngx_text_printf(text, ",\"backup\":%s,\"policy\":", peers == upstream->peers ? "false" : "true");
     bal_ngx_text_json_string(text, upstream->text, strlen(upstream->text));
     bal_ngx_text_printf(text,
-                        ",\"stations\":%s,\"slots\":%uD,\"classes\":%uD,\"processes\":%uD,"
+                        ",\"default\":%s,\"stations\":%s,\"slots\":%uD,\"classes\":%uD,\"processes\":%uD,"
                         "\"room\":{\"requests\":%uD,\"servers\":%uD}",
-                        upstream->stations ? "true" : "false", peers->config.slots, peers->config.classes,
-                        snapshot->processes, peers->config.requests, peers->config.servers);
+                        upstream->default_policy ? "true" : "false", upstream->stations ? "true" : "false",
+                        peers->config.slots, peers->config.classes, snapshot->processes,
+                        peers->config.requests, peers->config.servers);
     if (upstream->class) {
         bal_ngx_text_printf(text, ",\"class\":");
         bal_ngx_text_json_string(text, (const char *)upstream->class->value.data, upstream->class->value.len);

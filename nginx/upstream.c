@@ -1,4 +1,4 @@
-/* The directive `ballast POLICY [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
+/* The directive `ballast [POLICY] [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
  * [listen=ADDRESS] [record=N] [abort=wait|close];` */
 #include "upstream.h"
 #include "option.h"
@@ -101,16 +101,32 @@ static const struct bal_ngx_option options[] = {
     {"quarantine=", set_ejection}, /* deprecated: ejection= */
 };
 
-/* Whether servers have stations must be known before the policy can be checked. */
-static bool has_stations(const ngx_conf_t *cf) {
+/* Is this option given? Some must be known before the policy can be chosen or checked. */
+static bool has_option(const ngx_conf_t *cf, const char *name) {
     const ngx_str_t *text = cf->args->elts;
-    for (ngx_uint_t i = 2; i < cf->args->nelts; i++)
-        if (ngx_strncmp(text[i].data, "listen=", strlen("listen=")) == 0)
+    for (ngx_uint_t i = 1; i < cf->args->nelts; i++)
+        if (ngx_strncmp(text[i].data, name, strlen(name)) == 0)
             return true;
     return false;
 }
 
 /* ---- the policy ---- */
+
+/* Is a policy named? An option has its '=' in front of any ':', and a policy does not. */
+static bool names_policy(const ngx_conf_t *cf) {
+    const ngx_str_t *text = cf->args->elts;
+    const u_char *sign =
+        cf->args->nelts > 1 ? (const u_char *)strpbrk((const char *)text[1].data, "=:") : NULL;
+    return cf->args->nelts > 1 && !(sign && *sign == '=');
+}
+
+/* The recommended policy for what is configured. Where servers have stations their slots are known, and a
+ * request waits best where any of them can take it. Otherwise slots are not known for sure, and a request
+ * that finds no idle server goes to the one with the fewest, unless hold= asks for more. */
+static ngx_str_t default_policy(const ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+    const ngx_str_t hold = ngx_string("jiq:else=hold"), least = ngx_string("jiq:else=least-conn");
+    return b->stations || has_option(cf, "hold=") ? hold : least;
+}
 
 /* Can this policy run here at all? The check works with a fleet of any size. */
 static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_str_t *text) {
@@ -138,10 +154,14 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
 
 /* ---- when all servers are known ---- */
 
+bool bal_ngx_uses_weights(const struct bal_ngx_upstream *b) {
+    return bal_policy_flags(&b->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS);
+}
+
 /* Weights are for those that compare own counts or choose by them; others would ignore them. */
 static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
     const ngx_http_upstream_server_t *server = b->us->servers->elts;
-    if (bal_policy_flags(&b->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS))
+    if (bal_ngx_uses_weights(b))
         return NGX_OK;
     for (ngx_uint_t i = 0; i < b->us->servers->nelts; i++)
         if (server[i].weight != 1) {
@@ -287,13 +307,15 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     b->slots = b->classes = 1;
     b->failures = FAILURES;
     b->back_off = BACK_OFF_MS;
-    b->stations = has_stations(cf);
-    char *result = set_policy(cf, b, &text[1]);
+    b->stations = has_option(cf, "listen=");
+    b->default_policy = !names_policy(cf);
+    const ngx_str_t policy = b->default_policy ? default_policy(cf, b) : text[1];
+    char *result = set_policy(cf, b, &policy);
     if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_MAY_HOLD) {
         b->held = HELD;
         b->hold = HOLD_MS;
     }
-    for (ngx_uint_t i = 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
+    for (ngx_uint_t i = b->default_policy ? 1 : 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(
             cf, options, sizeof options / sizeof *options, b, &text[i],
             "slots=, hold=, class=, ejection=, zone=, listen=, record=, abort= or urgent=");
@@ -313,4 +335,14 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     b->us->flags |= NGX_HTTP_UPSTREAM_MODIFY;
 #endif
     return result;
+}
+
+void bal_ngx_upstream_log_default(const struct bal_ngx_upstream *b, ngx_log_t *log) {
+    ngx_log_error(
+        NGX_LOG_NOTICE, log, 0,
+        "ballast: upstream \"%V\" names no policy, and %s is used: an idle server, else %s, in %V:%ui",
+        &b->us->host, b->text,
+        bal_policy_flags(&b->policy) & BAL_MAY_HOLD ? "the request waits for one"
+                                                    : "the one with the fewest requests",
+        &b->file, b->line);
 }

@@ -1,4 +1,4 @@
-/* The dispatcher role: `ballast POLICY ...;` in an upstream block.
+/* The dispatcher role: `ballast [POLICY] ...;` in an upstream block.
  *
  * upstream.c reads the directive, peers.c keeps the servers of an upstream in shared memory, peer.c chooses
  * one for a request and reports its outcome, hold_queue.c lets requests wait, class.c determines their class;
@@ -94,6 +94,7 @@ struct bal_ngx_upstream {
     ngx_uint_t line;
     struct bal_policy_spec policy;
     char text[POLICY_TEXT]; /* of the policy, canonical */
+    bool default_policy;    /* the directive names none */
     ngx_uint_t slots;
     ngx_uint_t held;
     bool hold_given;
@@ -226,7 +227,11 @@ void bal_ngx_hold_run_deferred(struct bal_ngx_peer_data *peer);
 /* The keys of `ballast_key`, or the public default key. */
 const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf);
 
+/* The policy looks at the weights of servers. */
+bool bal_ngx_uses_weights(const struct bal_ngx_upstream *upstream);
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+/* Logs which policy was chosen where none is named. */
+void bal_ngx_upstream_log_default(const struct bal_ngx_upstream *upstream, ngx_log_t *log);
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf);
 /* One word each, for logs whose fields are words. */
 const char *bal_ngx_reason_name(enum bal_reason reason);
