@@ -2,10 +2,10 @@
  *
  * The headers are in three tiers. *Policy* is version.h, error.h, random.h, set.h and policy.h: what a
  * dispatcher needs that hosts policies. It is all that libballast-policy contains, which needs only libc and
- * libm; within a major version (before 1.0: a minor version) nothing in it is removed or changes its meaning.
- * *Live* is the headers in live/: what dispatchers, stations and keepers of a live fleet are made of, in
- * libballast-live, which needs libsodium besides. *Lab* is everything else, in libballast. Live and lab may
- * change with every minor version. Both of their libraries hold the policies too: link one of the three.
+ * libm. *Live* is the headers in live/: what dispatchers, stations and keepers of a live fleet are made of,
+ * in libballast-live, which needs libsodium besides. Within a major version nothing in these two is removed
+ * or changes its meaning. *Lab* is everything else, in libballast; it may change with every minor version,
+ * and its soname changes then. Live and lab hold the policies too: link one of the three.
  *
  * Threads, in all: there is no hidden state, so that calls on different objects never interfere. Two threads
  * may use one object at the same time only where all that they do takes it as const, or where a header allows
@@ -14,11 +14,17 @@
 #ifndef BALLAST_VERSION_H
 #define BALLAST_VERSION_H
 
-#define BALLAST_VERSION_MAJOR 0
-#define BALLAST_VERSION_MINOR 1
+/* These are the numbers of meson.build, which compares them. */
+#define BALLAST_VERSION_MAJOR 1
+#define BALLAST_VERSION_MINOR 0
 #define BALLAST_VERSION_PATCH 0
-#define BALLAST_VERSION "0.1.0"
-/* For comparisons: #if BALLAST_VERSION_NUMBER >= BALLAST_VERSION_OF(0, 1, 0) */
+#define BALLAST_VERSION_QUOTE(text) #text
+#define BALLAST_VERSION_TEXT(major, minor, patch)                                                            \
+    BALLAST_VERSION_QUOTE(major) "." BALLAST_VERSION_QUOTE(minor) "." BALLAST_VERSION_QUOTE(patch)
+/* A text, "1.2.3". */
+#define BALLAST_VERSION                                                                                      \
+    BALLAST_VERSION_TEXT(BALLAST_VERSION_MAJOR, BALLAST_VERSION_MINOR, BALLAST_VERSION_PATCH)
+/* For comparisons: #if BALLAST_VERSION_NUMBER >= BALLAST_VERSION_OF(1, 0, 0) */
 #define BALLAST_VERSION_OF(major, minor, patch) (((major)*1000 + (minor)) * 1000 + (patch))
 #define BALLAST_VERSION_NUMBER                                                                               \
     BALLAST_VERSION_OF(BALLAST_VERSION_MAJOR, BALLAST_VERSION_MINOR, BALLAST_VERSION_PATCH)

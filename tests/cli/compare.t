@@ -4,7 +4,7 @@
 $ ballast compare --servers 10 --jobs 5k --replications 4 --format json >all.json
 $ jq -c 'keys, [.version, .spec.servers, .spec.load, .spec.service, .spec.replications, .spec.seed]' all.json
 | ["results","settings","spec","version"]
-| ["0.1.0","10",0.9,"exp",4,1]
+| ["1.0.0","10",0.9,"exp",4,1]
 $ jq -e 'def time: (keys - ["mean", "ci", "p50", "p50_ci", "p90", "p90_ci", "p99", "p99_ci", "p999", "p999_ci", "probability"] == []) and
 >         (.mean, .ci, .p50, .p90, .p99, .p999 | type == "number") and .p50 <= .p90 and .p90 <= .p99 and .p99 <= .p999 and .ci >= 0;
 >     [.results[] | (.policy | type == "string") and (.response | time) and (.waiting | time) and .waiting.mean < .response.mean and

@@ -75,16 +75,16 @@ $ ballast run small.yaml --quick --quiet >/dev/null; sed 's/0.5, 0.8/0.5, 0.7/' 
 $ ballast results small.db --list --format markdown | sed 's/[0-9]*-[0-9TZ:-]*Z/TIME/g'
 | | run | experiment | mode | trials | started | ended | version |
 | |--:|---|---|--:|---|---|---|
-| | 1 | small | plain | 12/12 | TIME | TIME | 0.1.0 |
-| | 2 | small | quick | 8/8 | TIME | TIME | 0.1.0 |
+| | 1 | small | plain | 12/12 | TIME | TIME | 1.0.0 |
+| | 2 | small | quick | 8/8 | TIME | TIME | 1.0.0 |
 $ ballast results small.db --list --format csv
 ! ballast: --list: write text or markdown
 ? 2
 $ ballast results small.db | sed 's/  *[0-9TZ:-]*Z  *[0-9TZ:-]*Z/ STARTED ENDED/'
 | run  experiment  mode   trials  started               ended                 version
 | ───────────────────────────────────────────────────────────────────────────────────
-|   1  small       plain   12/12 STARTED ENDED  0.1.0
-|   2  small       quick     8/8 STARTED ENDED  0.1.0
+|   1  small       plain   12/12 STARTED ENDED  1.0.0
+|   2  small       quick     8/8 STARTED ENDED  1.0.0
 $ ballast results small.db --run 2 --format csv | wc -l; ballast results small.db --run 3
 | 5
 ! ballast: --run 3: there is no such run; there are 1 to 2

@@ -37,7 +37,7 @@ $ ballast fit day.csv --servers 4 --output day.yaml
 | most; a law known beforehand would exceed 0.0134 in one of 20 samples. c2: squared coefficient
 | of variation. Percentiles are in seconds. Every law has the mean of the log, 1.365978 s.
 $ cut -c 1-100 day.yaml
-| # A workload fitted by ballast 0.1.0 to day.csv
+| # A workload fitted by ballast 1.0.0 to day.csv
 | # log      10286 jobs in 24 h, mean service time 1.366 s, longest 65.74 s
 | # format   csv
 | # time     time (end of the request; duration_s is subtracted)

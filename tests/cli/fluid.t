@@ -75,7 +75,7 @@ $ ballast fluid random --load 1.2 --until 30 --points 4 --levels 4
 $ printf '# half of the servers are busy\n0.5, 0.25\n  0.1\n' >state
 $ ballast fluid pod-scp:d1=1,d2=3 --high 0.25 --from state --until 2 --points 2 --levels 3 --simulate 200 --format json
 | {
-|   "version": "0.1.0",
+|   "version": "1.0.0",
 |   "spec": {
 |     "policy": "pod-scp:d1=1,d2=3",
 |     "load": 0.9,

@@ -44,5 +44,5 @@ $ name=$(printf 'l\377\033og'); ballast replay "$name.csv" --servers 2 --policy 
 $ name=$(printf 'l\377\033og'); ballast replay "$name.csv" --servers 2 --policy jsq --service-field service:ms --format json | jq -c '.log.files[0].file'
 | "l�\u001bog.csv"
 $ name=$(printf 'l\377\033og'); ballast fit "$name.csv" --service-field service:ms --quiet | sed -n '1p; /^title/p'
-| # A workload fitted by ballast 0.1.0 to l��og.csv
+| # A workload fitted by ballast 1.0.0 to l��og.csv
 | title: 'Fitted to l��og.csv'

@@ -19,7 +19,7 @@ $ ballastd --help
 |
 | Exit status: 0 success, 1 it could not run or the keeper did not answer, 2 bad input.
 $ ballastd --version
-| ballastd 0.1.0
+| ballastd 1.0.0
 $ ballastd --nonsense
 ! ballastd: unrecognized option '--nonsense'
 ! ballastd: see ballastd --help

@@ -34,7 +34,7 @@ $ ballast cheapest --servers 100 --load 0.8 --jobs 20k --replications 3 --policy
 | "rcpb:c=3,mup=0.5",stable,0.8540123033513884,0.21241532482817144,0.744186046511628,0.49615434618839155,0.49615434618839155,21,N,log N,cannot,,"servers=100; load=0.8; run.jobs=20000; run.replications=3"
 $ ballast cheapest --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 --format json
 | {
-|   "version": "0.1.0",
+|   "version": "1.0.0",
 |   "spec": {
 |     "servers": "1000",
 |     "load": 0.9,
@@ -115,7 +115,7 @@ $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 2
 ? 1
 $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --jobs 20k --replications 4 --format json
 | {
-|   "version": "0.1.0",
+|   "version": "1.0.0",
 |   "spec": {
 |     "delay": 0.05,
 |     "messages": 0,

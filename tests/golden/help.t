@@ -1,7 +1,7 @@
 # The texts of the program about itself.
 
 $ ballast --version
-| ballast 0.1.0
+| ballast 1.0.0
 $ ballast --help
 | usage: ballast COMMAND [options]
 |
