@@ -117,3 +117,10 @@ $ ballast compare --servers 2 --policy random --load 0.5 --jobs 10k --precision 
 $ script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 >/dev/null' /dev/null | tr '\r' '\n' | grep -q '100 %'
 $ script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 --quiet >/dev/null' /dev/null | wc -c
 | 0
+
+# The program of `make demo` is this command, linked from half of the objects.
+$ ballast compare --servers 10 --jobs 5000 --policy jiq --policy pod:d=2 >whole
+> ballast-demo --servers 10 --jobs 5000 --policy jiq --policy pod:d=2 >demo && cmp whole demo
+$ ballast-demo --servers 0
+! ballast: --servers 0: servers '0': a count must be a whole number from 1 to 100M; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10
+? 2

@@ -1,0 +1,19 @@
+/* ballast-demo: the command `compare` as a program of its own. `make demo` builds it, because it takes half
+ * of the time that the whole program takes. */
+#include "commands.h"
+#include "std_streams.h"
+
+#include <locale.h>
+
+const struct cli_command *const cli_commands[] = {&cmd_compare};
+const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
+
+int main(int argc, char **argv) {
+    cli_ignore_sigpipe();
+    setlocale(LC_CTYPE, "");
+    int status = cmd_compare.run(&cmd_compare, argc, argv);
+    if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = cli_fail_printing("");
+    cli_reraise_sigpipe();
+    return status;
+}
