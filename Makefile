@@ -148,6 +148,22 @@ install:
 	@ninja -C build product
 	@meson install -C build --no-rebuild
 
+# The Debian packages, in build/deb, as lintian accepts them.
+.PHONY: deb dist uninstall
+deb:
+	@$(SETUP) build nginx playground docs deb
+	@scripts/deb
+
+# The sources as a tarball, the same bytes each time.
+dist:
+	@sha256sum "$$(scripts/dist build)"
+
+uninstall:
+	@$(SETUP) build
+	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
+	@ninja -C build product
+	@DESTDIR='$(DESTDIR)' scripts/uninstall build
+
 # The package alone, which holds all that it needs; `make install` has it too.
 install-python:
 	@$(SETUP) build python
@@ -232,6 +248,9 @@ help:
 	@echo 'make growth           how the speed grows with servers, load, choices, tasks and threads (minutes)'
 	@echo 'make bench-live       measure what the module costs inside nginx, compared with nginx (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
+	@echo 'make uninstall        remove what make install has installed there'
+	@echo 'make deb              build Debian packages, build/deb, and let lintian check them (minutes)'
+	@echo 'make dist             pack the sources, build/ballast-VERSION.tar.xz, the same bytes each time'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
 	@echo 'make docs             build the documentation as a site, build/site, and check its links'
 	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual page, scripts'
