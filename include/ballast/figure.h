@@ -54,8 +54,9 @@ struct bal_series {
     const double *x, *y;             /* a pair with a NaN or an infinity is left out and interrupts a line */
     const double *half_width;        /* half-widths of the 95 % intervals of y; NULL or NaN: none */
     const enum bal_verdict *verdict; /* NULL: nothing is known about stability. An unstable point is not
-                                      * plotted but marked above the axes; an undecided one is drawn hollow.
-                                      */
+                                      * plotted but marked above the axes by its shape and a cross; an
+                                      * undecided one is drawn hollow. */
+    const bool *doubted; /* a point whose interval may miss the true value has a ring around it; NULL: none */
 };
 
 struct bal_axis {
@@ -66,6 +67,7 @@ struct bal_axis {
     double low, high; /* where the axis ends; both 0: as the data demand; NaN: that end as the data demand */
     const char *const *names; /* named places x = 0, 1, ..., as bars need them; NULL: numbers */
     size_t name_count;
+    bool nonnegative; /* no value can be below 0: intervals end there */
 };
 
 struct bal_panel {

@@ -13,11 +13,12 @@
 static const double one_column = 252, two_columns = 516; /* of a paper */
 static const double edge = 5;                            /* free at the edges of the figure */
 static const double line_height = 11;
-static const double wider = 1.15;    /* digits of DejaVu Sans, which often replaces Helvetica, are wider */
-static const double tick_gap = 6.5;  /* between an axis and the text of its ticks */
-static const double strip_row = 7;   /* height of a row of marks of unstable points */
-static const double panel_gap = 10;  /* between panels */
-static const double bar_share = 0.8; /* of a place on the x axis that is filled by bars */
+static const double wider = 1.15;   /* digits of DejaVu Sans, which often replaces Helvetica, are wider */
+static const double tick_gap = 6.5; /* between an axis and the text of its ticks */
+static const double strip_row = 7;  /* height of a row of marks of unstable points */
+static const double largest_strip = 0.25; /* of the height of a panel; rows are lower where they are many */
+static const double panel_gap = 10;       /* between panels */
+static const double bar_share = 0.8;      /* of a place on the x axis that is filled by bars */
 
 bool bal_layout_unstable(const struct bal_series *series, size_t i) {
     return series->verdict && series->verdict[i] == BAL_UNSTABLE && !series->theory;
@@ -27,6 +28,24 @@ bool bal_layout_drawable(const struct bal_panel *panel, const struct bal_series 
     const double x = series->x[i], y = series->y[i], least = 1 / BAL_SCALE_LARGEST;
     return !bal_layout_unstable(series, i) && fabs(x) <= BAL_SCALE_LARGEST && fabs(y) <= BAL_SCALE_LARGEST &&
            (!panel->x.log || x >= least) && (!panel->y.log || y >= least);
+}
+
+bool bal_layout_lost_to_log(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
+    const double x = series->x[i], y = series->y[i];
+    if (series->theory || bal_layout_unstable(series, i) || !isfinite(x) || !isfinite(y))
+        return false;
+    /* A curve that has reached 0 has ended, and a bar of height 0 is written out. */
+    const bool low = series->style == BAL_STYLE_POINTS ? y <= 0 : series->style == BAL_STYLE_BARS && y < 0;
+    return (panel->x.log && x <= 0) || (panel->y.log && low);
+}
+
+double bal_layout_interval_low(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
+    const double low = series->y[i] - series->half_width[i];
+    return panel->y.nonnegative && series->y[i] >= 0 ? fmax(low, 0) : low;
+}
+
+bool bal_layout_doubted(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
+    return series->doubted && series->doubted[i] && !series->theory && bal_layout_drawable(panel, series, i);
 }
 
 /* ---- groups in a panel ---- */
@@ -87,23 +106,45 @@ double bal_layout_bar(const struct panel_layout *panel, unsigned k, double x) {
 
 /* ---- axes ---- */
 
+/* The largest value that was measured; NaN: nothing was. */
+static double largest_measured(const struct bal_panel *panel) {
+    double largest = NAN;
+    for (size_t s = 0; s < panel->count; s++) {
+        const struct bal_series *series = &panel->series[s];
+        for (size_t i = 0; i < series->count && !series->theory; i++)
+            if (bal_layout_drawable(panel, series, i))
+                largest = fmax(largest, series->y[i]);
+    }
+    return largest;
+}
+
+/* A computed line that runs to its pole would flatten what was measured: on a linear axis it leaves the panel
+ * at twice the largest measured value. */
+static bool is_towards_pole(const struct bal_panel *panel, const struct bal_series *series, size_t i,
+                            double largest) {
+    return series->theory && series->style != BAL_STYLE_BARS && !panel->x.names && !panel->y.log &&
+           largest > 0 && series->y[i] > 2 * largest;
+}
+
 static void span_of(const struct bal_panel *panel, struct span *x, struct span *y) {
     *x = *y = bal_span_empty;
+    const double largest = largest_measured(panel);
     for (size_t s = 0; s < panel->count; s++) {
         const struct bal_series *series = &panel->series[s];
         for (size_t i = 0; i < series->count; i++) {
-            if (bal_layout_unstable(series, i))
+            if (bal_layout_unstable(series, i) || bal_layout_lost_to_log(panel, series, i))
                 bal_span_add(x, series->x[i]);
             if (!bal_layout_drawable(panel, series, i))
                 continue;
             bal_span_add(x, series->x[i]);
-            bal_span_add(y, series->y[i]);
+            if (!is_towards_pole(panel, series, i, largest))
+                bal_span_add(y, series->y[i]);
             if (!series->half_width)
                 continue;
             bal_span_add(y, series->y[i] + series->half_width[i]);
             /* An interval that reaches 0 does not determine where a logarithmic axis begins. */
             if (!panel->y.log || series->y[i] - series->half_width[i] > 0.2 * series->y[i])
-                bal_span_add(y, series->y[i] - series->half_width[i]);
+                bal_span_add(y, bal_layout_interval_low(panel, series, i));
         }
     }
 }
@@ -114,8 +155,8 @@ static void scale_names(struct panel_layout *out, const struct bal_panel *panel)
         out->x.high = 1;
 }
 
-static void place_scales(struct panel_layout *out, const struct bal_panel *panel, double width,
-                         double height) {
+static void place_scales(struct panel_layout *out, const struct bal_panel *panel, double width, double height,
+                         unsigned rows) {
     struct span x, y;
     span_of(panel, &x, &y);
     out->bars = count_groups(panel, BAL_FIGURE_GROUPS_MAX + 1, is_bar);
@@ -138,12 +179,12 @@ static void place_scales(struct panel_layout *out, const struct bal_panel *panel
     const struct scale_wish wish = {panel->y.log, panel->y.low, panel->y.high, true,
                                     height,       false,        panel->y.hours};
     bal_scale_init(&out->y, &wish, &y);
-    const unsigned rows = bal_layout_strip_rows(panel);
     out->strip = 1;
     if (rows > 0) {
-        const double share = (rows * strip_row + 2) / height;
-        bal_scale_extend(&out->y, share / (1 - fmin(share, 0.5)));
-        out->strip = 1 - fmin(share, 0.5);
+        const double share = fmin((rows * strip_row + 2) / height, largest_strip);
+        bal_scale_extend(&out->y, share / (1 - share));
+        out->strip = 1 - share;
+        out->strip_row = share * height / fmax(bal_layout_strip_rows(panel), 1);
     }
 }
 
@@ -338,8 +379,14 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
     /* First guesses, to know how many ticks there are and so how wide their texts. */
     const double guess = layout->width / (double)grid.columns - 45;
     grid.frame_height = grid.columns == 1 && grid.rows == 1 ? 140 : fmin(140, fmax(75, guess * 0.75));
+    /* All panels have the strip of the one that needs most, so that equal axes have equal heights. */
+    unsigned rows = 0;
+    for (size_t i = 0; i < figure->panels; i++) {
+        const unsigned own = bal_layout_strip_rows(&figure->panel[i]);
+        rows = own > rows ? own : rows;
+    }
     for (size_t i = 0; i < figure->panels; i++)
-        place_scales(&layout->panel[i], &figure->panel[i], guess, grid.frame_height);
+        place_scales(&layout->panel[i], &figure->panel[i], guess, grid.frame_height, rows);
     for (size_t i = 0; i < figure->panels; i++)
         if (!make_texts(figure, &grid, layout, i))
             return false;
@@ -450,6 +497,16 @@ static void place_entries(struct layout *layout, size_t first, size_t end, doubl
     *top += line_height * (double)rows;
 }
 
+static size_t count_points(const struct bal_figure *figure,
+                           bool (*passes)(const struct bal_panel *, const struct bal_series *, size_t)) {
+    size_t count = 0;
+    for (size_t p = 0; p < figure->panels; p++)
+        for (size_t s = 0; s < figure->panel[p].count; s++)
+            for (size_t i = 0; i < figure->panel[p].series[s].count; i++)
+                count += passes(&figure->panel[p], &figure->panel[p].series[s], i);
+    return count;
+}
+
 static void scan_series(const struct bal_figure *figure, struct layout *layout, bool *unstable,
                         bool *undecided) {
     for (size_t p = 0; p < figure->panels; p++)
@@ -472,7 +529,8 @@ static void scan_series(const struct bal_figure *figure, struct layout *layout, 
 }
 
 static bool same_ends(const struct scale *a, const struct scale *b) {
-    return a->low == b->low && a->high == b->high && a->log == b->log;
+    const double slack = 1e-9 * (a->high - a->low);
+    return fabs(a->low - b->low) <= slack && fabs(a->high - b->high) <= slack && a->log == b->log;
 }
 
 /* Are there panels that show the same, by their label, on axes that end elsewhere? Heights, or widths, cannot
@@ -495,6 +553,13 @@ static bool add_notes(const struct bal_figure *figure, struct layout *layout) {
         good &= add_entry(layout, ENTRY_NOTE, 0, false, "panels differ in their y axes");
     if (axes_differ(figure, layout, false))
         good &= add_entry(layout, ENTRY_NOTE, 0, false, "panels differ in their x axes");
+    const size_t lost = count_points(figure, bal_layout_lost_to_log);
+    if (lost > 0) {
+        char text[80];
+        snprintf(text, sizeof text, "not shown: %zu point%s at or below 0 (log axis)", lost,
+                 lost > 1 ? "s" : "");
+        good &= add_entry(layout, ENTRY_NOTE, 0, false, text);
+    }
     return good;
 }
 
@@ -510,15 +575,17 @@ static bool place_legend(const struct bal_figure *figure, struct layout *layout,
         line |= use->line;
     }
     const size_t groups = layout->entries;
-    if (measured && layout->any_theory) {
+    if (measured && (layout->any_theory || figure->measured))
         good &=
             add_entry(layout, ENTRY_MEASURED, 0, line, figure->measured ? figure->measured : "simulation");
+    if (measured && layout->any_theory)
         good &= add_entry(layout, ENTRY_THEORY, 0, true, figure->theory ? figure->theory : "theory");
-    }
     if (layout->any_bound)
         good &= add_entry(layout, ENTRY_BOUND, 0, true, "bound");
     if (undecided)
         good &= add_entry(layout, ENTRY_UNDECIDED, 0, false, "undecided");
+    if (count_points(figure, bal_layout_doubted) > 0)
+        good &= add_entry(layout, ENTRY_DOUBTED, 0, false, "doubted");
     if (unstable)
         good &= add_entry(layout, ENTRY_UNSTABLE, 0, false, "unstable");
     good &= add_notes(figure, layout);

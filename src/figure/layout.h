@@ -20,6 +20,7 @@ struct panel_layout {
     size_t names;                /* on the x axis */
     char **name;                 /* clean text, cut where it does not fit */
     double turn;                 /* degrees by which they are turned, 0 or more */
+    double strip_row;            /* height of a row of the strip */
     double strip;                /* where on the y axis, as a share, the strip begins; 1: there is none */
     unsigned bars;               /* groups whose bars stand next to each other, at least 1 */
 };
@@ -31,6 +32,7 @@ enum entry_kind {
     ENTRY_BOUND,
     ENTRY_UNSTABLE,
     ENTRY_UNDECIDED,
+    ENTRY_DOUBTED,
     ENTRY_NOTE, /* text alone */
 };
 
@@ -50,7 +52,7 @@ struct group_use {
     const char *name;
 };
 
-enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 7 };
+enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 9 };
 
 struct layout {
     double width, height;
@@ -68,6 +70,12 @@ enum { SAMPLE_GAP = 4 };
 
 /* May the point be drawn at all on these axes (it may still lie outside)? */
 bool bal_layout_drawable(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+/* Is it left out only because its axis is logarithmic? */
+bool bal_layout_lost_to_log(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+/* Where its interval begins; not below 0 where no value can be. */
+double bal_layout_interval_low(const struct bal_panel *panel, const struct bal_series *series, size_t i);
+/* Has the point a ring around it? */
+bool bal_layout_doubted(const struct bal_panel *panel, const struct bal_series *series, size_t i);
 /* Is it to be marked in the strip? */
 bool bal_layout_unstable(const struct bal_series *series, size_t i);
 

@@ -88,8 +88,8 @@ void bal_pen_label(const struct pen *pen, const char *text, double x, double y, 
     putc('\n', pen->out);
 }
 
-/* A measured curve that is compared with a computed one is a broad, pale line, and the computed one a thin
- * line on top: both can be seen where they agree. */
+/* A measured curve in a figure that has computed ones is a broad, pale line, and the computed one a thin line
+ * on top: both can be seen where they agree, and none is taken for the other where it is alone. */
 void bal_pen_wash(const struct pen *pen, const char *colour) {
     fprintf(pen->out, " lc rgb '#98%s'", colour + 1);
     bal_pen_line_width(pen, 2.4);
@@ -100,8 +100,8 @@ void bal_pen_line(const struct pen *pen, const char *colour) {
     bal_pen_line_width(pen, 1);
 }
 
-bool bal_pen_is_washed(const struct group_use *use) {
-    return use->line && use->theory;
+bool bal_pen_is_washed(const struct layout *layout, const struct group_use *use) {
+    return use->line && layout->any_theory;
 }
 
 /* Groups without points are distinguished by their dashes. The first one is solid and is drawn below the

@@ -12,7 +12,11 @@
  * at the beginning of a string. So it becomes the typographic quote, which looks better anyway. */
 #define BAL_PEN_APOSTROPHE "’"
 #define BAL_PEN_SHAPE_SIZE 4.2 /* points */
-enum { BAL_PEN_CROSS = 2 };    /* the shape of what is unstable */
+enum {
+    BAL_PEN_CROSS = 2, /* over the shape of what is unstable */
+    BAL_PEN_RING = 6,  /* around what is doubted */
+};
+#define BAL_PEN_RING_SIZE 8.0 /* points */
 
 /* How a format measures: gnuplot's sizes are relative to defaults that differ from terminal to terminal. */
 struct device {
@@ -48,7 +52,7 @@ int bal_pen_shape_of(unsigned group); /* filled; the hollow twin is one less */
 void bal_pen_shape(const struct pen *pen, int shape, double points);
 void bal_pen_line(const struct pen *pen, const char *colour);
 void bal_pen_wash(const struct pen *pen, const char *colour);
-bool bal_pen_is_washed(const struct group_use *use);
+bool bal_pen_is_washed(const struct layout *layout, const struct group_use *use);
 const char *bal_pen_dashes_of(const struct group_use *use, unsigned group);
 void bal_pen_fill(const struct pen *pen, unsigned group);
 

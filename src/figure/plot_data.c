@@ -11,6 +11,7 @@ enum layer {
     LAYER_HOLLOW,
     LAYER_STROKES,
     LAYER_UNSTABLE,
+    LAYER_RINGS, /* around points of the layers below */
     LAYERS
 };
 
@@ -18,11 +19,12 @@ static bool is_curve(const struct bal_series *series) {
     return series->style == BAL_STYLE_LINE || series->style == BAL_STYLE_STEPS;
 }
 
-static enum layer layer_of(const struct bal_series *series, size_t i) {
+/* Between named places there is nothing that a line could show. */
+static enum layer layer_of(const struct bal_panel *panel, const struct bal_series *series, size_t i) {
     if (bal_layout_unstable(series, i))
         return LAYER_UNSTABLE;
     if (series->theory)
-        return series->style == BAL_STYLE_BARS ? LAYER_STROKES : LAYER_THEORY;
+        return series->style == BAL_STYLE_BARS || panel->x.names ? LAYER_STROKES : LAYER_THEORY;
     if (is_curve(series))
         return LAYER_CURVES;
     const bool undecided =
@@ -32,7 +34,9 @@ static enum layer layer_of(const struct bal_series *series, size_t i) {
 
 static bool in_layer(const struct bal_panel *panel, const struct bal_series *series, size_t i,
                      enum layer layer) {
-    if (layer_of(series, i) != layer)
+    if (layer == LAYER_RINGS)
+        return bal_layout_doubted(panel, series, i);
+    if (layer_of(panel, series, i) != layer)
         return false;
     if (layer == LAYER_UNSTABLE)
         return fabs(series->x[i]) <= BAL_SCALE_LARGEST;
@@ -58,7 +62,8 @@ static void write_row(const struct pen *pen, const struct bal_panel *panel, cons
         y = bal_scale_at(&place->y, 1 - (1 - place->strip) * row / bal_layout_strip_rows(panel));
         half = 0;
     }
-    const double low = panel->y.log ? fmax(y - half, fmin(y, place->y.low)) : y - half;
+    const double least = half > 0 ? bal_layout_interval_low(panel, series, i) : y;
+    const double low = panel->y.log ? fmax(least, fmin(y, place->y.low)) : least;
     const double number[] = {x, y, low, y + half};
     for (int k = 0; k < 4; k++) {
         bal_pen_number(pen, number[k]);
@@ -66,12 +71,17 @@ static void write_row(const struct pen *pen, const struct bal_panel *panel, cons
     }
 }
 
+/* A computed line ends where the strip begins. */
+static bool is_in_strip(const struct panel_layout *place, double y, enum layer layer) {
+    return layer == LAYER_THEORY && place->strip < 1 && y > bal_scale_at(&place->y, place->strip);
+}
+
 static void write_block(const struct pen *pen, const struct bal_panel *panel,
                         const struct panel_layout *place, const struct bal_series *series, enum layer layer,
                         const char *block) {
     fprintf(pen->out, "%s << END\n", block);
     for (size_t i = 0; i < series->count; i++)
-        if (in_layer(panel, series, i, layer))
+        if (in_layer(panel, series, i, layer) && !is_in_strip(place, series->y[i], layer))
             write_row(pen, panel, place, series, i, layer);
         else
             putc('\n', pen->out); /* an empty line interrupts a curve */
@@ -91,26 +101,30 @@ static void plot_curve(const struct pen *pen, const struct bal_series *series, c
     fprintf(pen->out, "%s%s using 1:2 with %s", next_separator(first), block,
             series->style == BAL_STYLE_STEPS ? "steps" : "lines");
     const struct group_use *use = &pen->layout->use[series->group];
-    const bool wash = !series->theory && bal_pen_is_washed(use);
+    const bool wash = !series->theory && bal_pen_is_washed(pen->layout, use);
     if (wash)
         bal_pen_wash(pen, bal_pen_colour_of(series->group));
     else
         bal_pen_line(pen, bal_pen_colour_of(series->group));
-    fputs(series->bound ? BAL_PEN_BOUND : wash ? "" : bal_pen_dashes_of(use, series->group), pen->out);
+    /* The thin line on top has the dashes; a pale one that is alone has them itself. */
+    const bool below = wash && use->theory;
+    fputs(series->bound ? BAL_PEN_BOUND : below ? "" : bal_pen_dashes_of(use, series->group), pen->out);
     fputs(" notitle", pen->out);
 }
 
-/* The prediction of theory for a bar: a short stroke across it. */
-static void plot_strokes(const struct pen *pen, const struct panel_layout *place, const char *block,
-                         bool *first) {
-    const double width = bal_layout_bar_width(place);
+/* The prediction of theory for a bar or a named place: a short stroke across it. */
+static void plot_strokes(const struct pen *pen, const struct panel_layout *place,
+                         const struct bal_series *series, const char *block, bool *first) {
+    const bool bars = series->style == BAL_STYLE_BARS;
+    const double width = bars ? bal_layout_bar_width(place) : 0.3;
     fprintf(pen->out, "%s%s using ($1-", next_separator(first), block);
     bal_pen_length(pen, width / 2);
     fputs("):2:(", pen->out);
     bal_pen_length(pen, width);
     fputs("):(0) with vectors nohead", pen->out);
-    bal_pen_colour(pen, INK);
+    bal_pen_colour(pen, bars ? INK : bal_pen_colour_of(series->group));
     bal_pen_line_width(pen, 1.2);
+    fputs(series->bound ? BAL_PEN_BOUND : "", pen->out);
     fputs(" notitle", pen->out);
 }
 
@@ -129,18 +143,26 @@ static void plot_error_bars(const struct pen *pen, const struct bal_series *seri
 }
 
 static void plot_points(const struct pen *pen, const struct bal_series *series, const char *block, int shape,
-                        bool *first) {
+                        double size, bool *first) {
     fprintf(pen->out, "%s%s using 1:2 with points", next_separator(first), block);
-    bal_pen_shape(pen, shape, BAL_PEN_SHAPE_SIZE);
+    bal_pen_shape(pen, shape, size);
     bal_pen_colour(pen, bal_pen_colour_of(series->group));
     bal_pen_line_width(pen, 0.8);
     fputs(" notitle", pen->out);
 }
 
+static void plot_rings(const struct pen *pen, const char *block, bool *first) {
+    fprintf(pen->out, "%s%s using 1:2 with points", next_separator(first), block);
+    bal_pen_shape(pen, BAL_PEN_RING, BAL_PEN_RING_SIZE);
+    bal_pen_colour(pen, INK);
+    bal_pen_line_width(pen, 0.6);
+    fputs(" notitle", pen->out);
+}
+
 /* Where nothing is computed, a pale line guides the eye from point to point. */
-static void plot_guide(const struct pen *pen, const struct bal_series *series, const char *block,
-                       bool *first) {
-    if (pen->layout->any_theory || series->style != BAL_STYLE_POINTS)
+static void plot_guide(const struct pen *pen, const struct panel_layout *place,
+                       const struct bal_series *series, const char *block, bool *first) {
+    if (pen->layout->any_theory || series->style != BAL_STYLE_POINTS || place->names > 0)
         return;
     fprintf(pen->out, "%s%s using 1:2 with lines lc rgb '#a0%s'", next_separator(first), block,
             bal_pen_colour_of(series->group) + 1);
@@ -158,6 +180,14 @@ static void plot_bars(const struct pen *pen, const struct panel_layout *place,
     plot_error_bars(pen, series, block, first);
 }
 
+/* Marks of unstable points do not overlap those of the next row. */
+static void plot_unstable(const struct pen *pen, const struct panel_layout *place,
+                          const struct bal_series *series, const char *block, bool *first) {
+    const double size = fmin(BAL_PEN_SHAPE_SIZE, 0.85 * place->strip_row);
+    plot_points(pen, series, block, bal_pen_shape_of(series->group) - 1, size, first);
+    plot_points(pen, series, block, BAL_PEN_CROSS, size, first);
+}
+
 static void plot_layer(const struct pen *pen, const struct panel_layout *place,
                        const struct bal_series *series, enum layer layer, const char *block, bool *first) {
     const bool bars = series->style == BAL_STYLE_BARS;
@@ -171,23 +201,26 @@ static void plot_layer(const struct pen *pen, const struct panel_layout *place,
         plot_curve(pen, series, block, first);
         return;
     case LAYER_STROKES:
-        plot_strokes(pen, place, block, first);
+        plot_strokes(pen, place, series, block, first);
         return;
     case LAYER_MEASURED:
         if (bars) {
             plot_bars(pen, place, series, block, first);
             return;
         }
-        plot_guide(pen, series, block, first);
+        plot_guide(pen, place, series, block, first);
         plot_error_bars(pen, series, block, first);
-        plot_points(pen, series, block, shape, first);
+        plot_points(pen, series, block, shape, BAL_PEN_SHAPE_SIZE, first);
         return;
     case LAYER_HOLLOW:
         plot_error_bars(pen, series, block, first);
-        plot_points(pen, series, block, shape - 1, first);
+        plot_points(pen, series, block, shape - 1, BAL_PEN_SHAPE_SIZE, first);
         return;
     case LAYER_UNSTABLE:
-        plot_points(pen, series, block, BAL_PEN_CROSS, first);
+        plot_unstable(pen, place, series, block, first);
+        return;
+    case LAYER_RINGS:
+        plot_rings(pen, block, first);
         return;
     case LAYERS:
         return;

@@ -12,7 +12,7 @@ static void sample_line(const struct pen *pen, const struct entry *entry, const 
     else
         bal_pen_line(pen, colour);
     fputs(entry->kind == ENTRY_BOUND ? BAL_PEN_BOUND : "", pen->out);
-    if (entry->kind == ENTRY_GROUP && !wash)
+    if (entry->kind == ENTRY_GROUP && !(wash && pen->layout->use[entry->group].theory))
         fputs(bal_pen_dashes_of(&pen->layout->use[entry->group], entry->group), pen->out);
     putc('\n', pen->out);
 }
@@ -24,6 +24,16 @@ static void sample_point(const struct pen *pen, const struct entry *entry, const
     bal_pen_shape(pen, shape, BAL_PEN_SHAPE_SIZE);
     bal_pen_colour(pen, colour);
     bal_pen_line_width(pen, 0.8);
+    putc('\n', pen->out);
+}
+
+static void sample_ring(const struct pen *pen, const struct entry *entry) {
+    fputs("set label '' at ", pen->out);
+    bal_pen_place(pen, entry->left + entry->sample / 2, entry->middle);
+    fputs(" point", pen->out);
+    bal_pen_shape(pen, BAL_PEN_RING, BAL_PEN_RING_SIZE);
+    bal_pen_colour(pen, INK);
+    bal_pen_line_width(pen, 0.6);
     putc('\n', pen->out);
 }
 
@@ -45,9 +55,10 @@ static void sample_group(const struct pen *pen, const struct entry *entry) {
     const char *colour = bal_pen_colour_of(entry->group);
     if (use->bars)
         sample_box(pen, entry);
-    if (bal_pen_is_washed(use))
+    const bool wash = bal_pen_is_washed(pen->layout, use);
+    if (wash)
         sample_line(pen, entry, colour, true);
-    if (!use->bars && (use->line || use->theory))
+    if (!use->bars && (use->theory || (use->line && !wash)))
         sample_line(pen, entry, colour, false);
     if (use->points)
         sample_point(pen, entry, colour, bal_pen_shape_of(entry->group));
@@ -71,6 +82,9 @@ static void sample_role(const struct pen *pen, const struct entry *entry) {
     case ENTRY_UNSTABLE:
         sample_point(pen, entry, BAL_PEN_GREY, BAL_PEN_CROSS);
         return;
+    case ENTRY_DOUBTED:
+        sample_ring(pen, entry);
+        return;
     case ENTRY_UNDECIDED:
         sample_point(pen, entry, BAL_PEN_GREY, bal_pen_shape_of(0) - 1);
         return;
@@ -84,7 +98,7 @@ static void sample_role(const struct pen *pen, const struct entry *entry) {
         if (measured->bars)
             sample_box(pen, entry);
         else if (measured->line)
-            sample_line(pen, entry, BAL_PEN_GREY, bal_pen_is_washed(measured));
+            sample_line(pen, entry, BAL_PEN_GREY, bal_pen_is_washed(pen->layout, measured));
         else
             sample_point(pen, entry, BAL_PEN_GREY, bal_pen_shape_of(0));
         return;

@@ -156,7 +156,8 @@ static void linear_ends(struct scale *scale, const struct scale_wish *wish, cons
     if (low > high)
         low = 0, high = 1;
     if (high - low <= 1e-9 * fmax(fabs(low), fabs(high))) {
-        const double half = low == 0 ? 1 : fabs(low) / 2;
+        /* One value in the middle: of the x axis, a short piece around it. */
+        const double half = low == 0 ? 1 : fabs(low) * (wish->across ? 0.1 : 0.5);
         low -= half;
         high += half;
     }

@@ -141,6 +141,50 @@ static enum bal_code add_bounds(struct builder *b, struct place place, struct ba
     return BAL_OK;
 }
 
+/* The experiment may define the unit of time. */
+static const char *unit_of(const struct builder *b, struct bal_quantity quantity,
+                           const struct bal_model *model) {
+    const bool time =
+        quantity.metric < BAL_METRIC_COUNT && strcmp(bal_metric_table[quantity.metric].unit, "time") == 0;
+    return time && b->experiment->unit ? b->experiment->unit : bal_metric_unit(quantity, model);
+}
+
+/* Do the curves of one panel have different units? */
+static bool mixes_units(const struct builder *b, const struct bal_model *model) {
+    if (b->series.what != BAL_BY_METRIC || bal_chart_is_distribution(b) || b->plot->over >= 0)
+        return false;
+    const char *first = NULL;
+    for (size_t i = 0; i < b->series.count; i++) {
+        const struct bal_quantity quantity = b->plot->metric[b->series.member[i]];
+        const char *unit = unit_of(b, quantity, model);
+        if (!*unit && quantity.metric < BAL_METRIC_COUNT)
+            unit = bal_metric_table[quantity.metric].unit;
+        if (first && strcmp(first, unit) != 0)
+            return true;
+        first = unit;
+    }
+    return false;
+}
+
+/* The name of a curve; with its unit where the curves of the panel have different ones. */
+static const char *series_name(struct builder *b, struct place place, size_t s) {
+    const char *name = bal_chart_name(b, &b->series, s);
+    const struct bal_case c = bal_chart_case(b, &place);
+    if (!name || !mixes_units(b, &c.model))
+        return name;
+    const char *unit = unit_of(b, b->plot->metric[b->series.member[s]], &c.model);
+    if (!*unit)
+        return name;
+    const char *open = bal_chart_text(b, name, " (", unit);
+    return open ? bal_chart_text(b, open, ")", "") : NULL;
+}
+
+/* A curve has no points to mark, so its name says what is wrong with it. */
+static const char *curve_name(struct builder *b, const char *name, const struct column *column) {
+    const char *remark = column->unstable ? " (unstable: no curve)" : column->suspect ? " (doubted)" : "";
+    return *remark ? bal_chart_text(b, name, remark, "") : name;
+}
+
 static enum bal_code fill_series(struct builder *b, struct place place, struct bal_panel *panel) {
     struct bal_series *series = bal_arena_take(b->arena, 3 * b->series.count, sizeof *series);
     if (!series)
@@ -154,9 +198,9 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
         bal_chart_attach(&series[count], &column);
         series[count].group = (unsigned)s;
         series[count].style = style_of(b);
-        series[count].name = bal_chart_name(b, &b->series, s);
-        if (series[count].name && bal_chart_is_distribution(b) && column.unstable)
-            series[count].name = bal_chart_text(b, series[count].name, " (unstable)", "");
+        series[count].name = series_name(b, place, s);
+        if (series[count].name && bal_chart_is_distribution(b))
+            series[count].name = curve_name(b, series[count].name, &column);
         if (!series[count].name)
             return bal_chart_no_memory(b);
     }
@@ -173,14 +217,6 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
     panel->series = series;
     panel->count = count;
     return BAL_OK;
-}
-
-/* The experiment may define the unit of time. */
-static const char *unit_of(const struct builder *b, struct bal_quantity quantity,
-                           const struct bal_model *model) {
-    const bool time =
-        quantity.metric < BAL_METRIC_COUNT && strcmp(bal_metric_table[quantity.metric].unit, "time") == 0;
-    return time && b->experiment->unit ? b->experiment->unit : bal_metric_unit(quantity, model);
 }
 
 static bool label_x(struct builder *b, struct place place, struct bal_axis *axis) {
@@ -219,6 +255,7 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
     axis->log = b->plot->log_y;
     axis->low = b->plot->y_range[0];
     axis->high = b->plot->y_range[1];
+    axis->nonnegative = b->plot->kind != BAL_PLOT_MAP; /* times, counts, fractions and their ratios */
     axis->label = b->plot->y_label;
     if (axis->label)
         return true;
@@ -240,6 +277,10 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
     }
     const struct bal_case c = bal_chart_case(b, &place);
     const struct bal_quantity quantity = b->plot->metric[place.metric];
+    if (mixes_units(b, &c.model)) {
+        axis->label = "value, in the unit of the legend";
+        return true;
+    }
     if (b->series.what == BAL_BY_METRIC && b->plot->metrics > 1) { /* the legend names them; their unit is
                                                                       left */
         axis->label = unit_of(b, quantity, &c.model);
@@ -319,6 +360,7 @@ static enum bal_code fill_figure(struct builder *b, struct bal_figure *figure) {
         .panel = panel,
         .panels = rows * columns,
         .columns = rows > 1 ? (unsigned)columns : b->plot->columns,
+        .measured = bal_chart_is_distribution(b) ? "simulation" : NULL,
         .theory = b->mixed ? NULL : b->source,
     };
     struct bal_error err;

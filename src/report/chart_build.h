@@ -60,6 +60,7 @@ double bal_chart_x(const struct builder *b, size_t i);
 struct value {
     struct bal_estimate estimate; /* NaN: nothing */
     enum bal_verdict verdict;
+    bool doubted; /* its interval may miss the true value */
 };
 
 enum bal_code bal_chart_measure(struct builder *b, const struct place *place, struct bal_quantity quantity,
@@ -78,7 +79,9 @@ struct column {
     size_t count;
     double *x, *y, *half_width;
     enum bal_verdict *verdict;
+    bool *doubted;
     bool unstable; /* a whole curve that cannot be drawn for that reason */
+    bool suspect;  /* a whole curve that is doubted */
 };
 
 bool bal_chart_add_value(struct builder *b, struct column *column, size_t count);

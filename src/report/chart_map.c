@@ -35,16 +35,20 @@ static enum bal_code fill_verdicts(struct builder *b, struct place place, enum b
     return BAL_OK;
 }
 
-/* Where x is a load: that beyond which it is known to be unstable, for each y. */
+/* Where x is a load: the loads that are known to be unstable, as a line along each row. Between the rows
+ * nothing is known, so that they are not joined. */
 static enum bal_code fill_frontier(struct builder *b, struct place place, struct column *column) {
-    if (!bal_chart_add_value(b, column, b->series.count))
+    if (!bal_chart_add_value(b, column, 3 * b->series.count))
         return bal_chart_no_memory(b);
     for (size_t s = 0; s < b->series.count; s++) {
         const struct place there = bal_chart_moved(place, &b->series, s);
         const struct bal_case c = bal_chart_case(b, &there);
         const double load = is_load(b) ? bal_theory_unstable_load(&c.model, &c.policy) : NAN;
         const double most = bal_chart_x(b, b->x.count - 1);
-        bal_chart_put_exact(column, s, load, load <= most ? y_of(b, s) : NAN);
+        const double y = load <= most ? y_of(b, s) : NAN;
+        bal_chart_put_exact(column, 3 * s, load, y);
+        bal_chart_put_exact(column, 3 * s + 1, most, y);
+        bal_chart_put_exact(column, 3 * s + 2, most, NAN); /* no line to the next */
     }
     return BAL_OK;
 }
@@ -69,7 +73,7 @@ enum bal_code bal_chart_fill_map(struct builder *b, struct place place, struct b
         s->verdict = NULL;
         s->group = k;
         s->style = k < KINDS ? BAL_STYLE_POINTS : BAL_STYLE_LINE;
-        s->name = k < KINDS ? kinds[k].name : "proved unstable to the right";
+        s->name = k < KINDS ? kinds[k].name : "proved unstable";
         panel->count += bal_chart_any_known(s);
     }
     panel->series = series;

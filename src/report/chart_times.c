@@ -66,7 +66,7 @@ static bool is_step(const struct builder *b, double last, double y) {
 enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place, struct column *column) {
     const size_t point = bal_experiment_point(b->experiment, place.index);
     struct bal_histogram *histogram = calloc(1, sizeof *histogram);
-    struct value value = {{NAN, NAN}, BAL_STABLE};
+    struct value value = {{NAN, NAN}, BAL_STABLE, false};
     double unit = 1;
     enum bal_code code = histogram ? BAL_OK : bal_chart_no_memory(b);
     if (!code)
@@ -85,6 +85,7 @@ enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place,
     column->count = 0;
     const uint64_t total = bal_histogram_total(histogram);
     column->unstable = value.verdict == BAL_UNSTABLE;
+    column->suspect = value.doubted;
     if (total == 0 || column->unstable)
         goto out;
     uint64_t below = 0;

@@ -15,13 +15,14 @@ static enum bal_code measure_ratio(struct builder *b, const struct place *place,
     const size_t policy[2] = {place->policy, (size_t)b->plot->over};
     const struct bal_quantity of[2] = {quantity, over_of(b, quantity)};
     const int top = b->plot->inverse, bottom = !top;
-    *value = (struct value){{NAN, NAN}, BAL_STABLE};
+    *value = (struct value){{NAN, NAN}, BAL_STABLE, false};
     for (int i = 0; i < 2; i++) {
         struct bal_result result;
         const enum bal_code code =
             bal_store_result(b->store, b->experiment, point, policy[i], &result, b->err);
         if (code || result.replications == 0)
             return code;
+        value->doubted |= result.doubts & BAL_DOUBTS_OF_VALUE;
         if (bal_quantity_diverges(of[i]) && value->verdict != BAL_UNSTABLE && result.verdict != BAL_STABLE)
             value->verdict = result.verdict;
     }
@@ -41,6 +42,7 @@ enum bal_code bal_chart_measure(struct builder *b, const struct place *place, st
     /* Fractions and messages settle down even where queues do not. */
     value->verdict = bal_quantity_diverges(quantity) ? result.verdict : BAL_STABLE;
     value->estimate = (struct bal_estimate){NAN, NAN};
+    value->doubted = result.replications > 0 && result.doubts & BAL_DOUBTS_OF_VALUE;
     if (result.replications == 0)
         value->verdict = BAL_STABLE;
     else if (quantity.metric < BAL_METRIC_COUNT)
@@ -96,8 +98,9 @@ bool bal_chart_add_value(struct builder *b, struct column *column, size_t count)
         .y = take_numbers(b, count),
         .half_width = take_numbers(b, count),
         .verdict = bal_arena_take(b->arena, count, sizeof *column->verdict),
+        .doubted = bal_arena_take(b->arena, count, sizeof *column->doubted),
     };
-    return column->x && column->y && column->half_width && column->verdict;
+    return column->x && column->y && column->half_width && column->verdict && column->doubted;
 }
 
 void bal_chart_put(struct column *column, size_t i, double x, const struct value *value) {
@@ -105,11 +108,12 @@ void bal_chart_put(struct column *column, size_t i, double x, const struct value
     column->y[i] = value->estimate.mean;
     column->half_width[i] = value->estimate.half_width;
     column->verdict[i] = value->verdict;
+    column->doubted[i] = value->doubted;
 }
 
 /* Something that has no interval. */
 void bal_chart_put_exact(struct column *column, size_t i, double x, double y) {
-    const struct value value = {{y, NAN}, BAL_STABLE};
+    const struct value value = {{y, NAN}, BAL_STABLE, false};
     bal_chart_put(column, i, x, &value);
 }
 
@@ -119,6 +123,7 @@ void bal_chart_attach(struct bal_series *series, const struct column *column) {
     series->y = column->y;
     series->half_width = column->half_width;
     series->verdict = column->verdict;
+    series->doubted = column->doubted;
 }
 
 bool bal_chart_any_known(const struct bal_series *series) {

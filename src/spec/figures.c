@@ -144,16 +144,30 @@ static bool has_role(const struct bal_plot *plot, int what) {
     return plot->x == what || plot->series == what || plot->panels == what || plot->rows == what;
 }
 
+static const char *role_text(const struct bal_experiment *e, int role) {
+    return role == BAL_BY_POLICY ? "policy" : role == BAL_BY_METRIC ? "metric" : e->axis[role].name;
+}
+
+/* Two roles are the same; one of them may be so by default, which the file does not show. */
+static enum bal_code fail_same_roles(struct bal_reader *reader, int map, const char *one, const char *other,
+                                     int role) {
+    const bool by_default[] = {!bal_node_get(reader->document, map, one),
+                               !bal_node_get(reader->document, map, other)};
+    return bal_reader_fail(reader, map, "figures", BAL_E_MODEL,
+                           "%s%s and %s%s are both `%s`; x, series, panels and rows must differ", one,
+                           by_default[0] ? " (by default)" : "", other, by_default[1] ? " (by default)" : "",
+                           role_text(reader->e, role));
+}
+
 /* Whatever has several values must be seen somewhere, and only once. */
 static enum bal_code check_roles(struct bal_reader *reader, int map, const struct bal_plot *plot) {
+    static const char *const fields[] = {"x", "series", "panels", "rows"};
     const struct bal_experiment *e = reader->e;
     const int roles[] = {plot->x, plot->series, plot->panels, plot->rows};
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++)
             if (roles[i] == roles[j] && roles[i] != BAL_BY_NOTHING)
-                return bal_reader_fail(
-                    reader, map, "figures", BAL_E_MODEL,
-                    "x, series, panels and rows must differ, but two of them are the same");
+                return fail_same_roles(reader, map, fields[j], fields[i], roles[i]);
     for (size_t a = 0; a < e->axes; a++)
         if (!has_role(plot, (int)a) && count_flags(plot->where.value[a], e->axis[a].count) > 1)
             return bal_reader_fail(reader, map, "figures", BAL_E_MODEL,

@@ -43,3 +43,8 @@ $ ballast figure tiny/results.db other
 # Whoever asks for figures where none are told of is not left with nothing.
 $ grep -v figures tiny/one.yaml >plain.yaml; ballast run plain.yaml --format csv >/dev/null && ballast figure plain.db
 ! ballast: nothing to draw: no experiment in 'plain.db' asks for a figure; add figures to its file, and run it again
+
+# Two roles of a figure that are the same: which, and which of them is so by default.
+$ sed 's/y: messages.per_job/series: policy/' tiny/one.yaml >roles.yaml; ballast run roles.yaml
+! ballast: roles.yaml:6: figures: x (by default) and series are both `policy`; x, series, panels and rows must differ
+? 2

@@ -178,7 +178,7 @@ static void distributions_are_distributions(void **state) {
     made = chart(bench, "over");
     const struct bal_series *unstable = series(bal_chart_figure(made)->panel, 1, false);
     assert_int_equal(unstable->count, 0);
-    assert_string_equal(unstable->name, "two (unstable)");
+    assert_string_equal(unstable->name, "two (unstable: no curve)");
     bal_chart_free(made);
 }
 

@@ -59,21 +59,26 @@ static void every_point_is_with_its_verdict(void **state) {
 }
 
 /* Random sends a slow server as much as a fast one: critical at the load of the slow ones. */
-static void the_proved_frontier_is_a_line(void **state) {
+static void what_is_proved_is_a_line_along_its_row(void **state) {
     struct bal_chart *made = chart(*state, "map");
-    const struct bal_series *line = named(bal_chart_figure(made)->panel, "proved unstable to the right");
+    const struct bal_series *line = named(bal_chart_figure(made)->panel, "proved unstable");
     assert_non_null(line);
     assert_int_equal(line->style, BAL_STYLE_LINE);
-    assert_int_equal(line->count, 2);
-    assert_true(line->x[0] == 1 && line->y[0] == 0);
-    assert_true(line->x[1] == 0.5 && line->y[1] == 2);
+    assert_int_equal(line->count, 2 * 3);
+    const double from[] = {1, 0.5};
+    for (int row = 0; row < 2; row++) {
+        const int at = 3 * row;
+        assert_true(line->x[at] == from[row] && line->y[at] == 2. * row);
+        assert_true(line->x[at + 1] == 1.5 && line->y[at + 1] == 2. * row);
+        assert_true(isnan(line->y[at + 2])); /* nothing joins it to the next row */
+    }
     bal_chart_free(made);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_is_with_its_verdict),
-        cmocka_unit_test(the_proved_frontier_is_a_line),
+        cmocka_unit_test(what_is_proved_is_a_line_along_its_row),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -65,6 +65,16 @@ static void ticks_are_round(void **state) {
     expect_texts(&scale, "2.1 2.2 2.3 2.4 2.5 2.6");
 }
 
+/* One load is no reason to show others that cannot be. */
+static void one_value_gets_a_short_axis(void **state) {
+    (void)state;
+    struct scale scale = scale_of(false, 0.9, 0.9, 200, true);
+    assert_true(scale.low > 0.75 && scale.low < 0.85 && scale.high < 1 && scale.high > 0.95);
+    expect_texts(&scale, "0.85 0.9 0.95");
+    scale = scale_of(false, 0.9, 0.9, 140, false); /* what stands above it begins at 0 */
+    assert_true(scale.low == 0);
+}
+
 static void ticks_are_the_decimals_that_they_show(void **state) {
     (void)state;
     const struct scale scale = scale_of(false, 0, 1, 140, false);
@@ -390,6 +400,91 @@ static void panels_whose_axes_differ_say_so(void **state) {
     assert_int_equal(entries_with(&figure, across), 0);
 }
 
+/* Equal axes stay equal where some panels have unstable points and others have none, or more. */
+static void strips_make_no_axes_differ(void **state) {
+    (void)state;
+    const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
+    const enum bal_verdict good[3] = {0}, bad[] = {BAL_STABLE, BAL_STABLE, BAL_UNSTABLE};
+    const struct bal_series one[] = {{.count = 2, .x = x, .y = y}},
+                            two[] = {{.count = 3, .x = x, .y = y, .verdict = bad},
+                                     {.group = 1, .count = 2, .x = x, .y = y, .verdict = good}},
+                            all[] = {{.count = 3, .x = x, .y = y, .verdict = bad},
+                                     {.group = 1, .count = 3, .x = x, .y = y, .verdict = bad}};
+    const struct bal_panel panel[3] = {
+        {.series = one, .count = 1}, {.series = two, .count = 2}, {.series = all, .count = 2}};
+    const struct bal_figure figure = {.panel = panel, .panels = 3};
+    assert_int_equal(entries_with(&figure, "panels differ in their y axes"), 0);
+    struct layout *layout = bal_layout_new(&figure);
+    for (int i = 0; i < 3; i++)
+        assert_float_equal(layout->panel[i].strip, layout->panel[0].strip, 1e-12);
+    bal_layout_free(layout);
+}
+
+/* However many curves are unstable, most of the height is left to the others, and marks do not overlap. */
+static void strips_stay_low(void **state) {
+    (void)state;
+    const double x[] = {0, 1}, y[] = {1, 2};
+    const enum bal_verdict bad[] = {BAL_STABLE, BAL_UNSTABLE};
+    struct bal_series series[12];
+    for (unsigned g = 0; g < 12; g++)
+        series[g] = (struct bal_series){.group = g, .count = 2, .x = x, .y = y, .verdict = bad};
+    const struct bal_panel panel = {.series = series, .count = 12};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    struct layout *layout = bal_layout_new(&figure);
+    assert_true(layout->panel->strip >= 0.75 - 1e-12);
+    assert_true(12 * layout->panel->strip_row <= 0.25 * layout->panel->frame.height + 1e-9);
+    bal_layout_free(layout);
+}
+
+/* A computed line that goes to infinity does not flatten what was measured. */
+static void poles_leave_the_panel(void **state) {
+    (void)state;
+    const double x[] = {0.5, 0.9, 0.99}, measured[] = {2, 5, NAN}, computed[] = {2, 8, 1000};
+    const struct bal_series series[] = {{.count = 3, .x = x, .y = measured},
+                                        {.theory = true, .count = 3, .x = x, .y = computed}};
+    struct bal_panel panel = {.series = series, .count = 2};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    struct layout *layout = bal_layout_new(&figure);
+    assert_true(layout->panel->y.high >= 8 && layout->panel->y.high < 11);
+    bal_layout_free(layout);
+    panel.count = 1, panel.series = series + 1; /* alone, it is what there is to see */
+    layout = bal_layout_new(&figure);
+    assert_true(layout->panel->y.high >= 1000);
+    bal_layout_free(layout);
+}
+
+/* Points that a logarithmic axis has no place for are counted, and the other axis still reaches them. */
+static void log_axes_say_what_they_lose(void **state) {
+    (void)state;
+    const double x[] = {1, 2, 3, 4}, y[] = {1, 0, 5, -1};
+    const struct bal_series series = {.count = 4, .x = x, .y = y};
+    struct bal_panel panel = {.y = {.log = true}, .series = &series, .count = 1};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    assert_int_equal(entries_with(&figure, "not shown: 2 points at or below 0 (log axis)"), 1);
+    struct layout *layout = bal_layout_new(&figure);
+    assert_true(layout->panel->x.high >= 4);
+    bal_layout_free(layout);
+    panel.y.log = false;
+    layout = bal_layout_new(&figure);
+    assert_int_equal(layout->entries, 0);
+    bal_layout_free(layout);
+}
+
+static void intervals_of_times_end_at_zero(void **state) {
+    (void)state;
+    const double x[] = {1}, y[] = {1}, half[] = {3};
+    const struct bal_series series = {.count = 1, .x = x, .y = y, .half_width = half};
+    struct bal_panel panel = {.y = {.nonnegative = true}, .series = &series, .count = 1};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    struct layout *layout = bal_layout_new(&figure);
+    assert_true(layout->panel->y.low == 0 && layout->panel->y.high >= 4);
+    bal_layout_free(layout);
+    panel.y.nonnegative = false; /* differences may be below */
+    layout = bal_layout_new(&figure);
+    assert_true(layout->panel->y.low < -2);
+    bal_layout_free(layout);
+}
+
 /* ---- the script ---- */
 
 /* How often a text occurs in the script of a figure. */
@@ -432,6 +527,68 @@ static void curves_differ_by_shape(void **state) {
         assert_int_equal(times_in_script(&figure, " dt (12,8)"), wanted);
         assert_int_equal(times_in_script(&figure, " dt (4,6)"), wanted);
     }
+}
+
+/* A measured curve without a computed one, in a figure that has some, is pale and keeps its dashes. */
+static void pale_curves_keep_their_dashes(void **state) {
+    (void)state;
+    const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
+    const struct bal_series series[] = {
+        {.name = "a", .style = BAL_STYLE_LINE, .count = 3, .x = x, .y = y},
+        {.name = "a", .style = BAL_STYLE_LINE, .theory = true, .count = 3, .x = x, .y = y},
+        {.name = "b", .style = BAL_STYLE_LINE, .group = 1, .count = 3, .x = x, .y = y}};
+    const struct bal_panel panel = {.series = series, .count = 3};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    assert_int_equal(times_in_script(&figure, " dt (12,8)"), 2);
+    assert_int_equal(times_in_script(&figure, "'#98d55e00'"), 2); /* the curve and its sample */
+}
+
+/* What is computed at a named place is a stroke there; no line leads from place to place. */
+static void named_places_are_not_joined(void **state) {
+    (void)state;
+    const double x[] = {0, 1}, y[] = {1, 2};
+    static const char *const names[] = {"one", "other"};
+    const struct bal_series series[] = {{.name = "a", .count = 2, .x = x, .y = y},
+                                        {.name = "a", .theory = true, .count = 2, .x = x, .y = y}};
+    struct bal_panel panel = {.x = {.names = names, .name_count = 2}, .series = series, .count = 2};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    assert_int_equal(times_in_script(&figure, " with lines"), 0);
+    assert_int_equal(times_in_script(&figure, " with vectors nohead"), 1);
+    panel.count = 1; /* nor a pale one from point to point */
+    assert_int_equal(times_in_script(&figure, " with lines"), 0);
+    panel.x.names = NULL;
+    assert_int_equal(times_in_script(&figure, " with lines"), 1);
+}
+
+/* Each doubted point has its ring, and the legend a sample; one that is not drawn has none. */
+static void doubted_points_have_rings(void **state) {
+    (void)state;
+    const double x[] = {0, 1, 2}, y[] = {1, 2, 3};
+    const enum bal_verdict verdict[] = {BAL_STABLE, BAL_STABLE, BAL_UNSTABLE};
+    bool doubted[] = {false, true, true};
+    const struct bal_series series = {
+        .name = "a", .count = 3, .x = x, .y = y, .verdict = verdict, .doubted = doubted};
+    const struct bal_panel panel = {.series = &series, .count = 1};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    assert_int_equal(times_in_script(&figure, "'doubted'"), 1);
+    assert_int_equal(times_in_script(&figure, "_6 using 1:2 with points pt 6 "), 1);
+    assert_int_equal(times_in_script(&figure, "$data_0_0_6 << END\n\n1 2 2 2\n\nEND"), 1);
+    doubted[1] = false;
+    assert_int_equal(times_in_script(&figure, "'doubted'"), 0);
+}
+
+/* Unstable points of the first and the eighth group, which have one colour, differ by shape. */
+static void crosses_differ_by_shape(void **state) {
+    (void)state;
+    const double x[] = {0, 1}, y[] = {1, 2};
+    const enum bal_verdict bad[] = {BAL_STABLE, BAL_UNSTABLE};
+    const struct bal_series series[] = {{.count = 2, .x = x, .y = y, .verdict = bad},
+                                        {.group = 7, .count = 2, .x = x, .y = y, .verdict = bad}};
+    const struct bal_panel panel = {.series = series, .count = 2};
+    const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    assert_int_equal(times_in_script(&figure, "$data_0_0_5 using 1:2 with points pt 6 "), 1);
+    assert_int_equal(times_in_script(&figure, "$data_0_1_5 using 1:2 with points pt 4 "), 1);
+    assert_int_equal(times_in_script(&figure, " pt 2 "), 3); /* each has its cross; one in the legend */
 }
 
 /* And bars by how they are filled, in the panel and in the legend. */
@@ -592,8 +749,8 @@ static void points_are_drawn_as_their_verdict_says(void **state) {
     char *svg = render(&figure, BAL_FIGURE_SVG, &size);
     assert_int_equal(size, strlen(svg));
     expect_well_formed(svg);
-    assert_int_equal(count_text(svg, "gpPt6' transform"), 3 + 1); /* and one in the legend */
-    assert_int_equal(count_text(svg, "gpPt5' transform"), 1 + 1);
+    assert_int_equal(count_text(svg, "gpPt6' transform"), 3 + 1);     /* and one in the legend */
+    assert_int_equal(count_text(svg, "gpPt5' transform"), 1 + 1 + 2); /* under each cross of this group */
     assert_int_equal(count_text(svg, "gpPt1' transform"), 2 + 1);
     assert_non_null(strstr(svg, ">unstable<"));
     assert_non_null(strstr(svg, ">undecided<"));
@@ -756,6 +913,7 @@ static void failures_are_told_in_one_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(one_value_gets_a_short_axis),
         cmocka_unit_test(ticks_are_the_decimals_that_they_show),
         cmocka_unit_test(hours_are_those_of_a_clock),
         cmocka_unit_test(axes_end_where_they_are_told),
@@ -766,7 +924,16 @@ int main(void) {
         cmocka_unit_test(text_is_measured_and_broken),
         cmocka_unit_test(nothing_covers_anything),
         cmocka_unit_test(panels_whose_axes_differ_say_so),
+        cmocka_unit_test(strips_make_no_axes_differ),
+        cmocka_unit_test(strips_stay_low),
+        cmocka_unit_test(poles_leave_the_panel),
+        cmocka_unit_test(log_axes_say_what_they_lose),
+        cmocka_unit_test(intervals_of_times_end_at_zero),
         cmocka_unit_test(curves_differ_by_shape),
+        cmocka_unit_test(pale_curves_keep_their_dashes),
+        cmocka_unit_test(named_places_are_not_joined),
+        cmocka_unit_test(doubted_points_have_rings),
+        cmocka_unit_test(crosses_differ_by_shape),
         cmocka_unit_test(bars_differ_by_more_than_colour),
         cmocka_unit_test(no_text_becomes_a_command),
         cmocka_unit_test(bad_figures_are_refused),
