@@ -213,7 +213,8 @@ static const struct cli_option options[] = {
     CLI_LOG_OPTIONS,
     {"group", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
     {.setting = "discipline",
-     .help = "ps: servers share; with --high: auto, fifo, preemptive or nonpreemptive"},
+     .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
+             "nonpreemptive"},
     {"standby", "TIME", "tabs: idle time before a server switches off: 60s (default), or a law: exp(60)",
      cli_set_standby},
     {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds", cli_set_setup},
@@ -613,7 +614,7 @@ static int check_options(const struct args *args) {
     const struct cli_common *common = &args->log.common;
     const enum bal_discipline discipline = common->draft.c.model.discipline;
     if (discipline != BAL_DISCIPLINE_AUTO && discipline != BAL_DISCIPLINE_SHARING &&
-        !args->log.log.high_pattern)
+        discipline != BAL_DISCIPLINE_LIFO && !args->log.log.high_pattern)
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
     if (args->vary && args->target.seconds == 0)
         return cli_fail(

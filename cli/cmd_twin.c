@@ -151,7 +151,8 @@ static const struct cli_option options[] = {
      .help = "seconds after which each server tells each dispatcher again what is so (docs/network.md)"},
     {.setting = "timeout", .help = "seconds that a job waits for replies to probes"},
     {.setting = "discipline",
-     .help = "ps: servers share; with --high: auto, fifo, preemptive or nonpreemptive"},
+     .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
+             "nonpreemptive"},
     {"standby", "TIME", "tabs: idle time before a server switches off: 10s, or a law: exp(60)",
      cli_set_standby},
     {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", cli_set_setup},
@@ -587,7 +588,7 @@ static int check_args(const struct args *args) {
         return cli_fail("--high-field: which values are high? add --high PATTERN");
     const enum bal_discipline discipline = args->log.common.draft.c.model.discipline;
     if (discipline != BAL_DISCIPLINE_AUTO && discipline != BAL_DISCIPLINE_SHARING &&
-        !args->log.log.high_pattern && !is_ranked(args))
+        discipline != BAL_DISCIPLINE_LIFO && !args->log.log.high_pattern && !is_ranked(args))
         return cli_fail("--discipline: it tells classes of jobs apart; say with --high which are high");
     if (args->publish && bal_file_check(args->publish, &err))
         return cli_fail("--publish: %s", err.text);

@@ -51,7 +51,8 @@ double bal_servers_capacity(const struct bal_servers *servers); /* work per unit
 enum bal_clock { BAL_CLOCK_CONTINUOUS, BAL_CLOCK_SLOTTED };
 const char *bal_clock_text(enum bal_clock clock); /* "continuous", "slotted" */
 
-/* In what order a server works (continuous time). Within a class always first come, first served. */
+/* In what order a server works (continuous time). Within a class first come, first served, but for the last
+ * two, which know one class. */
 enum bal_discipline {
     BAL_DISCIPLINE_AUTO,          /* as the policy requires: fifo for most */
     BAL_DISCIPLINE_FIFO,          /* blind to classes */
@@ -59,9 +60,11 @@ enum bal_discipline {
     BAL_DISCIPLINE_NONPREEMPTIVE, /* a high job is next, but waits for the one in service */
     BAL_DISCIPLINE_SHARING, /* processor sharing: a server works on all its jobs at once, each of n at 1/n
                                of its speed; one class of jobs */
+    BAL_DISCIPLINE_LIFO,    /* last come, first served: after each job the one that came last of those that
+                               wait; a job in service is never interrupted; one class of jobs */
 };
 const char *bal_discipline_text(enum bal_discipline discipline); /* "auto", "fifo", "preemptive",
-                                                                    "nonpreemptive", "ps" */
+                                                                    "nonpreemptive", "ps", "lifo" */
 
 /* What a dispatcher knows of the speeds of its servers: they are the weights of its policy, or there are
  * none.

@@ -250,6 +250,8 @@ ALWAYS_INLINE void complete_one(struct event_engine *event, double now, uint32_t
     struct system *system = &event->system;
     const uint32_t words = item_words(WORDS, features);
     if (system_complete(system, now, server, words, features) > 0) {
+        if (features & LAST_FIRST)
+            bal_queues_back_to_front(&system->queues, server, words);
         work_on(event, now, server, system_next(system, now, server, words, features, true), features);
         return;
     }

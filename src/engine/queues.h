@@ -1,4 +1,4 @@
-/* Many FIFO queues: ring buffers that grow and shrink.
+/* Many queues, first in, first out unless told otherwise: ring buffers that grow and shrink.
  *
  * A queue has one cache line, or half of one if its items are small, with its head and space for its first
  * items; one that is longer keeps its items in a block elsewhere. A full block is exchanged for one of twice
@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 union bal_claim_word {
     double real;
@@ -104,6 +105,15 @@ ALWAYS_INLINE union bal_claim_word *bal_queues_push(struct bal_queues *queues, u
         return NULL;
     queues->length[i] = length + 1;
     return bal_queues_at(queues, i, words, length);
+}
+
+/* Moves the back item of a queue that is not empty to its front. The place in front of the front is free, or,
+ * in a full ring, that of the back item itself. */
+ALWAYS_INLINE void bal_queues_back_to_front(struct bal_queues *queues, uint32_t i, uint32_t words) {
+    struct bal_ring *ring = bal_queues_ring(queues, i, words);
+    const union bal_claim_word *back = bal_queues_at(queues, i, words, queues->length[i] - 1);
+    ring->head = (ring->head > 0 ? ring->head : ring->size) - 1;
+    memmove(bal_queues_front(queues, i, words), back, bal_item_bytes(words));
 }
 
 /* A block of `size` items with fewer than this is exchanged for a smaller one; never what is inside, whose

@@ -73,12 +73,13 @@ static enum bal_code check_servers(const struct bal_model *model, const struct b
                                    struct bal_error *err) {
     const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
     const bool shares = model->discipline == BAL_DISCIPLINE_SHARING;
-    if (shares && (model->slots > 1 || model->steal.kind != BAL_STEAL_NONE))
-        return bal_fail(
-            err, BAL_E_MODEL,
-            "servers that share themselves (discipline ps) have no slots and do not steal; leave out "
-            "the %s or the discipline",
-            model->slots > 1 ? "slots" : "stealing");
+    const bool lifo = model->discipline == BAL_DISCIPLINE_LIFO;
+    if ((shares || lifo) && (model->slots > 1 || model->steal.kind != BAL_STEAL_NONE))
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers that %s and do not steal; leave out the %s or the discipline",
+                        lifo ? "serve the last job first (discipline lifo) have one slot"
+                             : "share themselves (discipline ps) have no slots",
+                        model->slots > 1 ? "slots" : "stealing");
     if (model->steal.kind != BAL_STEAL_NONE && model->classes)
         return bal_fail(err, BAL_E_MODEL,
                         "servers that steal know one class of jobs; leave out the classes or the stealing");
@@ -104,6 +105,7 @@ static enum bal_code check_unsteady(const struct bal_model *model, const struct 
     const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
     const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "slotted time"
                        : model->discipline == BAL_DISCIPLINE_SHARING ? "discipline ps"
+                       : model->discipline == BAL_DISCIPLINE_LIFO    ? "discipline lifo"
                        : discipline == BAL_DISCIPLINE_PREEMPTIVE     ? "discipline preemptive"
                        : model->steal.kind != BAL_STEAL_NONE         ? "servers that steal"
                        : model->tasks > 1                            ? "jobs of several tasks"
@@ -179,8 +181,9 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
                        : model->tasks > 1                            ? "jobs of one task"
                        : model->buffer > 0                           ? "an unlimited buffer"
                        : model->discipline == BAL_DISCIPLINE_SHARING ? "servers that take jobs one by one"
-                       : model->steal.kind                           ? "servers that do not steal"
-                       : bal_failures_happen(&model->failures)       ? "servers that do not fail"
+                       : model->discipline == BAL_DISCIPLINE_LIFO ? "jobs that begin in the order they come"
+                       : model->steal.kind                        ? "servers that do not steal"
+                       : bal_failures_happen(&model->failures)    ? "servers that do not fail"
                        : !bal_network_is_plain(&model->network)
                            ? "no dispatchers; leave the settings of the network out"
                            : NULL;
@@ -260,6 +263,10 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
             err, BAL_E_MODEL,
             "servers behind a network take jobs one by one; leave out the settings of the network or "
             "discipline ps");
+    if (model->discipline == BAL_DISCIPLINE_LIFO)
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers behind a network, or of a policy that holds jobs, take jobs in the order in "
+                        "which they come, not discipline lifo; leave out one of the two");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "dispatchers on a network route jobs of one task, not of %u",
                         model->tasks);
@@ -285,7 +292,8 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
     const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE &&
-                               model->discipline != BAL_DISCIPLINE_SHARING && !(model->patience.mean > 0) &&
+                               model->discipline != BAL_DISCIPLINE_SHARING &&
+                               model->discipline != BAL_DISCIPLINE_LIFO && !(model->patience.mean > 0) &&
                                !bal_failures_happen(&model->failures);
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(
@@ -295,10 +303,12 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
         return bal_fail(err, BAL_E_MODEL,
                         "engine 'markov' does not know the work that policy '%s' asks for; use event or auto",
                         policy->policy->name);
-    if (engine == BAL_ENGINE_MARKOV && model->discipline == BAL_DISCIPLINE_SHARING)
+    if (engine == BAL_ENGINE_MARKOV &&
+        (model->discipline == BAL_DISCIPLINE_SHARING || model->discipline == BAL_DISCIPLINE_LIFO))
         return bal_fail(
             err, BAL_E_MODEL,
-            "engine 'markov' knows servers that take jobs in turn, not discipline ps; use event or auto");
+            "engine 'markov' knows servers that take jobs in turn, not discipline %s; use event or auto",
+            bal_discipline_text(model->discipline));
     if (engine == BAL_ENGINE_MARKOV && !plain_servers)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -445,8 +455,9 @@ static enum bal_code check_extras(const struct bal_model *model, const struct ba
     if (model->class_count > 2)
         return bal_fail(err, BAL_E_MODEL, "%u classes of jobs know no servers that fail; use two (high)",
                         model->class_count);
-    if (model->discipline == BAL_DISCIPLINE_SHARING)
-        return bal_fail(err, BAL_E_MODEL, "discipline ps knows no servers that fail; use another or auto");
+    if (model->discipline == BAL_DISCIPLINE_SHARING || model->discipline == BAL_DISCIPLINE_LIFO)
+        return bal_fail(err, BAL_E_MODEL, "discipline %s knows no servers that fail; use another or auto",
+                        bal_discipline_text(model->discipline));
     if (model->patience.mean > 0 || bal_failures_happen(&model->failures))
         return bal_fail(err, BAL_E_MODEL, "servers that fail for good go with neither patience nor failures");
     if (model->tasks > 1)

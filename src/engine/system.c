@@ -103,6 +103,8 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= TASKS;
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         features |= PROCESSOR_SHARING;
+    if (model->discipline == BAL_DISCIPLINE_LIFO)
+        features |= LAST_FIRST;
     if (model->slots > 1)
         features |= MULTISERVER;
     if (model->patience.mean > 0)

@@ -43,18 +43,19 @@ enum {
     PROCESSOR_SHARING = 1 << 23, /* the event engine's: servers work on all their jobs at once */
     COUNTED = 1 << 26,           /* the markov engine's: time is the number of events so far */
     /* The event engine's alone: */
-    MULTISERVER = 2048,  /* servers work on several jobs at once */
-    STEALING = 4096,     /* servers that run out of work steal */
-    TRACE_JOBS = 8192,   /* jobs come from a trace */
-    TIME_SERIES = 16384, /* a history is kept */
-    NON_POISSON = 65536, /* arrivals are no Poisson process */
-    JOB_GROUPS = 131072, /* the history has kinds of jobs */
-    FAIL_STOP = 262144,  /* servers fail */
-    GRADED = 1 << 28,    /* there are more than two classes */
-    PREFETCH = 1 << 27,  /* what events will look at is fetched ahead: far too many servers for the cache */
+    MULTISERVER = 2048,   /* servers work on several jobs at once */
+    STEALING = 4096,      /* servers that run out of work steal */
+    TRACE_JOBS = 8192,    /* jobs come from a trace */
+    TIME_SERIES = 16384,  /* a history is kept */
+    NON_POISSON = 65536,  /* arrivals are no Poisson process */
+    JOB_GROUPS = 131072,  /* the history has kinds of jobs */
+    FAIL_STOP = 262144,   /* servers fail */
+    GRADED = 1 << 28,     /* there are more than two classes */
+    LAST_FIRST = 1 << 29, /* servers are last come, first served */
+    PREFETCH = 1 << 27,   /* what events will look at is fetched ahead: far too many servers for the cache */
     SLOW_PATH = MULTISERVER | STEALING | TRACE_JOBS | TIME_SERIES | RESPONSES_SEEN | NON_POISSON |
                 JOB_GROUPS | FAIL_STOP | LOAD_REPORTS | POLICY_CLOCK | ASYNC_PROBES | WEIGHT_INDEX |
-                PROCESSOR_SHARING | ABANDONMENT | REPAIRABLE | GRADED
+                PROCESSOR_SHARING | ABANDONMENT | REPAIRABLE | GRADED | LAST_FIRST
 };
 
 /* Features that want times of their own, so that events cannot be counted in their place. */

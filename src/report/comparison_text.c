@@ -299,7 +299,9 @@ static void steal_text(const struct bal_model *model, char *text, size_t size) {
 
 static void print_setting(const struct comparison *comparison, FILE *out) {
     const struct bal_case *c = &comparison->cases[0];
-    const char *shares = c->model.discipline == BAL_DISCIPLINE_SHARING ? " that share themselves" : "";
+    const char *shares = c->model.discipline == BAL_DISCIPLINE_SHARING ? " that share themselves"
+                         : c->model.discipline == BAL_DISCIPLINE_LIFO  ? " that serve the last job first"
+                                                                       : "";
     char servers[300], slots[40] = "", work[200], classes[160], steal[140], jobs[32];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
     if (c->model.slots > 1)

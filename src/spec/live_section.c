@@ -201,6 +201,8 @@ static const char *why_not_live(const struct bal_model *model) {
         return "requests have one task each; leave out `tasks`";
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         return "the servers here have slots; leave out `discipline: ps`";
+    if (model->discipline == BAL_DISCIPLINE_LIFO)
+        return "the servers here take requests in the order they come; leave out `discipline: lifo`";
     if (model->discipline == BAL_DISCIPLINE_PREEMPTIVE)
         return "a request that runs is never interrupted; use `discipline: nonpreemptive`";
     if (model->buffer > 0)

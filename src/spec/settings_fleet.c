@@ -43,8 +43,7 @@ static const char *discipline_name(int i) {
 
 static enum bal_code set_discipline(struct bal_draft *draft, const char *text, struct bal_error *err) {
     int choice = 0;
-    const enum bal_code code =
-        bal_value_choice(text, discipline_name, BAL_DISCIPLINE_SHARING + 1, &choice, err);
+    const enum bal_code code = bal_value_choice(text, discipline_name, BAL_DISCIPLINE_LIFO + 1, &choice, err);
     if (!code)
         draft->c.model.discipline = (enum bal_discipline)choice;
     return code;
@@ -152,7 +151,8 @@ static const struct bal_field fields[] = {
      BAL_SETTING(discipline),
      .default_value = "auto",
      .argument = "NAME",
-     .help = "how servers work: `fifo`, `preemptive`, `nonpreemptive`, `ps`; `auto`: as the policy asks"},
+     .help =
+         "how servers work: `fifo`, `preemptive`, `nonpreemptive`, `ps`, `lifo`; `auto`: as the policy asks"},
     {.name = "buffer",
      BAL_SETTING(buffer),
      .whole = true,

@@ -287,12 +287,29 @@ static struct bal_prediction predict_sharing(const struct bal_model *model,
     return known;
 }
 
+/* Last come, first served, without interruption. Which of the jobs that wait is next does not depend on
+ * sizes, so that the numbers of jobs at the servers are those of first come, first served, and so are the
+ * probability of waiting and, by Little's law, means; for any distribution of sizes, as long as no decision
+ * depends on them. */
+static struct bal_prediction predict_lifo(const struct bal_model *model,
+                                          const struct bal_policy_spec *policy) {
+    if (policy->policy->flags & BAL_NEEDS_WORK)
+        return bal_theory_unknown;
+    struct bal_model fifo = *model;
+    fifo.discipline = BAL_DISCIPLINE_FIFO;
+    struct bal_prediction known = bal_theory_predict(&fifo, policy);
+    for (int i = 0; i < 4; i++)
+        known.response_quantile[i] = NAN;
+    return known;
+}
+
 /* Jobs that give up, or servers that fail: one class of exponential sizes at equal servers. */
 static struct bal_prediction predict_unsteady(const struct bal_model *model,
                                               const struct bal_policy_spec *policy) {
     const struct bal_policy_theory *about = bal_policy_theory(model, policy);
     struct bal_uniform u;
-    const bool plain = model->discipline != BAL_DISCIPLINE_SHARING && equal_servers_of(model, &u) &&
+    const bool plain = model->discipline != BAL_DISCIPLINE_SHARING &&
+                       model->discipline != BAL_DISCIPLINE_LIFO && equal_servers_of(model, &u) &&
                        u.dispatchers == 1 && u.exponential && !model->classes &&
                        model->steal.kind == BAL_STEAL_NONE;
     const bool leaves = model->patience.mean > 0, fails = bal_failures_happen(&model->failures);
@@ -316,6 +333,8 @@ struct bal_prediction bal_theory_predict(const struct bal_model *model,
         return predict_unsteady(model, policy);
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         return predict_sharing(model, policy);
+    if (model->discipline == BAL_DISCIPLINE_LIFO)
+        return predict_lifo(model, policy);
     if (!bal_servers_are_equal(&model->servers))
         return predict_unequal(model, policy);
     if (!any_arrivals_of(model, &u) || !knows_dispatchers(model, policy, &u))
@@ -338,7 +357,8 @@ double bal_theory_tail(const struct bal_model *model, const struct bal_policy_sp
         bal_policy_theory(model, bal_theory_equivalent_policy(model, policy, &any));
     struct bal_uniform u;
     if (!bal_model_is_steady(model) || !bal_uniform_of(model, &u) || !knows_dispatchers(model, policy, &u) ||
-        !u.exponential || model->classes || !(u.lambda < 1) || model->discipline == BAL_DISCIPLINE_SHARING)
+        !u.exponential || model->classes || !(u.lambda < 1) || model->discipline == BAL_DISCIPLINE_SHARING ||
+        model->discipline == BAL_DISCIPLINE_LIFO)
         return NAN;
     t /= u.unit;
     if (!about->wait)

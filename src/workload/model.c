@@ -183,6 +183,9 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
             err, BAL_E_MODEL,
             "arrivals other than poisson need continuous time; in slotted time a batch says how many "
             "jobs come");
+    if (model->discipline == BAL_DISCIPLINE_SHARING || model->discipline == BAL_DISCIPLINE_LIFO)
+        return bal_fail(err, BAL_E_MODEL, "discipline '%s' needs continuous time",
+                        bal_discipline_text(model->discipline));
     if (model->discipline > BAL_DISCIPLINE_FIFO)
         return bal_fail(err, BAL_E_MODEL, "discipline '%s' needs continuous time and two classes of jobs",
                         bal_discipline_text(model->discipline));
@@ -278,12 +281,14 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
     if (model->classes && !(model->high >= 0 && model->high <= 1))
         return bal_fail(err, BAL_E_RANGE, "the share of the high class is %g; it must be from 0 to 1",
                         model->high);
-    const bool shares = model->discipline == BAL_DISCIPLINE_SHARING;
-    if (model->classes && shares)
+    const bool lifo = model->discipline == BAL_DISCIPLINE_LIFO;
+    const bool one_class = lifo || model->discipline == BAL_DISCIPLINE_SHARING;
+    if (model->classes && one_class)
         return bal_fail(err, BAL_E_MODEL,
-                        "servers that share themselves (discipline ps) know one class of jobs; leave out the "
-                        "classes or the discipline");
-    if (!model->classes && model->discipline > BAL_DISCIPLINE_FIFO && !shares)
+                        "servers %s know one class of jobs; leave out the classes or the discipline",
+                        lifo ? "that serve the last job first (discipline lifo)"
+                             : "that share themselves (discipline ps)");
+    if (!model->classes && model->discipline > BAL_DISCIPLINE_FIFO && !one_class)
         return bal_fail(err, BAL_E_MODEL,
                         "discipline '%s' needs two classes of jobs; say which share of them is high",
                         bal_discipline_text(model->discipline));
@@ -316,7 +321,7 @@ bool bal_model_is_weighted(const struct bal_model *model) {
 }
 
 const char *bal_discipline_text(enum bal_discipline discipline) {
-    static const char *const names[] = {"auto", "fifo", "preemptive", "nonpreemptive", "ps"};
+    static const char *const names[] = {"auto", "fifo", "preemptive", "nonpreemptive", "ps", "lifo"};
     return names[discipline];
 }
 

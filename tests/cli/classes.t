@@ -110,7 +110,31 @@ $ ballast compare --high 1.5
 ! ballast: --high 1.5: not a share from 0 to 1, such as 0.3, or none
 ? 2
 $ ballast compare --high 0.3 --discipline lifo
-! ballast: --discipline lifo: not one of auto, fifo, preemptive, nonpreemptive, ps
+! ballast: servers that serve the last job first (discipline lifo) know one class of jobs; leave out the classes or the discipline
+? 2
+$ ballast compare --discipline sjf
+! ballast: --discipline sjf: not one of auto, fifo, preemptive, nonpreemptive, ps, lifo
+? 2
+$ ballast compare --discipline lifo --slots 2 --policy pod
+! ballast: --policy: servers that serve the last job first (discipline lifo) have one slot and do not steal; leave out the slots or the discipline
+? 2
+$ ballast compare --discipline lifo --steal half --policy pod
+! ballast: --policy: servers that serve the last job first (discipline lifo) have one slot and do not steal; leave out the stealing or the discipline
+? 2
+$ ballast compare --discipline lifo --patience 'exp(2)' --policy pod
+! ballast: --policy: jobs that give up (patience) cannot be had with discipline lifo; leave out one of them
+? 2
+$ ballast compare --discipline lifo --delay 0.1 --policy pod
+! ballast: --policy: servers behind a network, or of a policy that holds jobs, take jobs in the order in which they come, not discipline lifo; leave out one of the two
+? 2
+$ ballast compare --discipline lifo --policy central
+! ballast: --policy: policy 'central' is one common queue and needs jobs that begin in the order they come
+? 2
+$ ballast compare --discipline lifo --engine markov --policy pod
+! ballast: --policy: engine 'markov' knows servers that take jobs in turn, not discipline lifo; use event or auto
+? 2
+$ ballast compare --slotted --discipline lifo --policy pod
+! ballast: discipline 'lifo' needs continuous time
 ? 2
 $ ballast compare --discipline preemptive --policy pod
 ! ballast: discipline 'preemptive' needs two classes of jobs; say which share of them is high

@@ -73,7 +73,7 @@ $ ballast help compare
 |   --servers FLEET          how many, or COUNTxSPEED,...: 50x1,50x10; slotted also 50xuniform(1,19) (default 100)
 |   --weights NAME           what the dispatcher knows of unequal servers: speeds, or none (default speeds)
 |   --slots K                jobs that a server works on at once, each at its full speed (default 1)
-|   --discipline NAME        how servers work: fifo, preemptive, nonpreemptive, ps; auto: as the policy asks
+|   --discipline NAME        how servers work: fifo, preemptive, nonpreemptive, ps, lifo; auto: as the policy asks
 |                            (default auto)
 |   --buffer B               most jobs at a server, one more is lost (default none)
 |   --standby LAW            idle time before a server switches off, in place of 1/mu: 10, det(10), ...

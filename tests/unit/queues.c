@@ -76,6 +76,14 @@ static void drop_back(struct bal_queues *queues, struct model *model, uint32_t i
     model->length[i]--;
 }
 
+static void back_to_front(struct bal_queues *queues, struct model *model, uint32_t i) {
+    const uint32_t last = model->length[i] - 1;
+    const uint64_t item = model->item[i][last];
+    bal_queues_back_to_front(queues, i, queues->words);
+    memmove(model->item[i] + 1, model->item[i], last * sizeof *model->item[i]);
+    model->item[i][0] = item;
+}
+
 /* Random operations on all queues; each swells and ebbs at a pace of its own, from empty to some hundreds. */
 static void follow(uint32_t words, uint64_t seed) {
     struct bal_queues queues;
@@ -95,6 +103,8 @@ static void follow(uint32_t words, uint64_t seed) {
             drop(&queues, model, i);
         else if (model->length[i] > 0)
             drop_back(&queues, model, i);
+        if (model->length[i] > 0 && bal_rng_below(&rng, 4) == 0)
+            back_to_front(&queues, model, i);
         largest = ring_of(&queues, i)->size > largest ? ring_of(&queues, i)->size : largest;
         assert_int_equal(queues.length[i], model->length[i]);
         if (model->length[i] > 0) {
