@@ -60,7 +60,7 @@ const char *bal_plugin_params(const char *text);
 /* Does the policy keep the contract? A storm of jobs, reports, marks and responses, true and false, on a
  * small fleet: decisions name only eligible servers, batches lose no jobs, the state stays valid, within its
  * block and without pointers. If it declares itself symmetric, renaming the servers must rename the decisions
- * and nothing else (false alarm 3e-6). Takes about a second. A policy with undefined behaviour may crash the
+ * and nothing else (false alarm 4e-6). Takes about a second. A policy with undefined behaviour may crash the
  * caller. */
 enum bal_code bal_policy_examine(const struct bal_policy_spec *spec, struct bal_error *err);
 
