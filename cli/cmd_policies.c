@@ -1,5 +1,6 @@
 /* ballast policies [NAME]: what there is to choose from, made from the table of policies. */
 #include "commands.h"
+#include "common.h"
 
 #include "ballast/number.h"
 #include "ballast/plugin.h"
@@ -7,12 +8,8 @@
 #include "format/json.h"
 #include "report/sizes.h"
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum form { TEXT, JSON, MARKDOWN };
 
@@ -203,58 +200,19 @@ static void print_json(const struct bal_policy *only, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '[');
-    for (size_t i = 0; bal_scheme_at(i); i++)
-        if (!only || only == bal_scheme_at(i))
-            json_policy(&json, bal_scheme_at(i));
+    for (size_t i = 0; !only && bal_scheme_at(i); i++)
+        json_policy(&json, bal_scheme_at(i));
+    if (only)
+        json_policy(&json, only);
     bal_json_close(&json, ']');
 }
 
 /* ---- a policy of one's own ---- */
 
-static enum bal_code examine_policy(const char *text, struct bal_error *err) {
-    struct bal_policy_spec spec;
-    const enum bal_code code =
-        bal_plugin_is_path(text) ? bal_plugin_parse(text, &spec, err) : bal_policy_parse(text, &spec, err);
-    return code ? code : bal_policy_examine(&spec, err);
-}
-
-enum {
-    EXAMINE_SECONDS = 60,
-    EXAMINED = 77
-}; /* EXAMINED: the child's exit status for a good policy, so that a policy that exits by itself is noticed */
-
-/* In a child process, because the policy may crash it. */
-static int examine_in_child(const char *text) {
-    int ends[2];
-    if (pipe(ends))
-        return cli_fail("cannot make a pipe: %s", strerror(errno));
-    const pid_t child = fork();
-    if (child < 0)
-        return cli_fail("cannot make a process: %s", strerror(errno));
-    if (child == 0) {
-        struct bal_error err = {0};
-        alarm(EXAMINE_SECONDS);
-        const bool failed = examine_policy(text, &err);
-        const ssize_t told = write(ends[1], err.text, strlen(err.text));
-        _exit(failed || told < 0 ? CLI_OUTCOME : EXAMINED);
-    }
-    close(ends[1]);
+static int examine_policy(const char *text) {
     struct bal_error err = {0};
-    size_t length = 0;
-    for (ssize_t got = 1; got > 0 && length<sizeof err.text - 1; length += got> 0 ? (size_t)got : 0)
-        got = read(ends[0], err.text + length, sizeof err.text - 1 - length);
-    close(ends[0]);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        return cli_fail("%s: it could not be examined in %d seconds; a decision never waits", text,
-                        EXAMINE_SECONDS);
-    if (WIFSIGNALED(status))
-        return cli_fail("%s: it was ended by signal %d (%s) while it was examined", text, WTERMSIG(status),
-                        strsignal(WTERMSIG(status)));
-    if (WEXITSTATUS(status) != EXAMINED)
-        return cli_fail("%s: %s", text, *err.text ? err.text : "it ended the program while it was examined");
+    if (bal_plugin_examine(text, &err))
+        return cli_fail("%s", err.text);
     struct cli_output output;
     const int opened = cli_output_open(&output, NULL);
     if (opened)
@@ -271,12 +229,12 @@ static int policies_main(const struct cli_command *command, int argc, char **arg
     if (status >= 0)
         return status;
     if (choices.check)
-        return examine_in_child(choices.check);
+        return examine_policy(choices.check);
     const struct bal_policy *only = NULL;
     if (operands == 1) {
         struct bal_policy_spec spec;
         struct bal_error err;
-        if (bal_scheme_parse(argv[1], &spec, &err))
+        if (cli_parse_policy(argv[1], &spec, &err))
             return cli_fail("%s", err.text);
         only = spec.policy;
     }

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "log_options.h"
 
+#include "ballast/plugin.h"
 #include "base/strbuf.h"
 #include "format/file.h"
 #include "report/twin_report.h"
@@ -50,7 +51,8 @@ static enum bal_code set_from(void *into, const char *value, struct bal_error *e
 
 static enum bal_code set_now(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
-    const enum bal_code code = bal_policy_parse(value, &args->now, err);
+    const enum bal_code code = bal_plugin_is_path(value) ? bal_plugin_parse(value, &args->now, err)
+                                                         : bal_policy_parse(value, &args->now, err);
     args->has_now = !code;
     if (!code)
         bal_policy_wait_for_power(&args->now);

@@ -60,14 +60,17 @@ bool cli_common_given(const struct cli_common *common, const char *setting) {
     return common->given >> index_of(field) & 1;
 }
 
+enum bal_code cli_parse_policy(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+    return bal_plugin_is_path(text) ? bal_plugin_parse(text, spec, err) : bal_scheme_parse(text, spec, err);
+}
+
 enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *err) {
     struct cli_common *common = into;
     if (common->policies == CLI_POLICIES_MAX)
         return bal_fail(err, BAL_E_RANGE, "too many; at most %d policies can be compared at once",
                         CLI_POLICIES_MAX);
     struct bal_policy_spec *spec = &common->policy[common->policies];
-    const enum bal_code code =
-        bal_plugin_is_path(value) ? bal_plugin_parse(value, spec, err) : bal_scheme_parse(value, spec, err);
+    const enum bal_code code = cli_parse_policy(value, spec, err);
     if (code)
         return code;
     const char *name = spec->policy->name;

@@ -87,6 +87,8 @@ struct bal_lab_options cli_common_lab(const struct cli_common *common, struct cl
 const char *cli_default_policy(size_t i);
 
 /* The setters of the options above; into is a struct cli_common. */
+/* By its name, or the path of a file. */
+enum bal_code cli_parse_policy(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
 enum bal_code cli_set_policy(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_seed(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_threads(void *into, const char *value, struct bal_error *err);

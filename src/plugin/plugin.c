@@ -1,30 +1,58 @@
 /* Policies from files: finds and loads them, checks the version that they were built for, and parses them
- * like the others. */
+ * like the others.
+ *
+ * A file is known by the SHA-256 of its contents. Its path alone would not do: somebody who works on a policy
+ * builds it again under the same name, and a program that runs for long (a Python session) must then use the
+ * new one. dlopen would return the old one for the same path, so a second version is loaded from a copy in
+ * memory. */
 #include "ballast/plugin.h"
 
+#include "base/sha256.h"
 #include "policy/parse.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { MOST = 64, PATH_MOST = 4000 };
-static const struct bal_policy *loaded[MOST + 1]; /* NULL behind the last */
+enum { PATH_MOST = 4000, FILE_MOST = 256 << 20, HASH = BAL_SHA256_TEXT - 1 };
 
-static const struct bal_policy *loaded_at(size_t i) {
-    return i < MOST ? loaded[i] : NULL;
-}
+struct loaded {
+    const struct bal_policy *policy;
+    char hash[BAL_SHA256_TEXT];
+    char *path;
+};
+static struct loaded loaded[BAL_POLICIES_ADDED_MAX];
+static size_t loaded_count;
 
-/* The length of the path in front of the parameters; 0: it is none. */
-static size_t path_length(const char *text) {
-    for (const char *at = strstr(text, ".so"); at; at = strstr(at + 1, ".so"))
-        if (at[3] == 0 || at[3] == ':')
-            return (size_t)(at + 3 - text);
-    return 0;
+/* "PATH.so@HASH:key=value": where its parts are. */
+struct parts {
+    size_t path;      /* the length of the path */
+    const char *hash; /* of HASH digits; NULL: not given */
+    const char *rest; /* "" or ":key=value,..." */
+};
+
+static bool split_text(const char *text, struct parts *parts) {
+    for (const char *at = strstr(text, ".so"); at; at = strstr(at + 1, ".so")) {
+        const char *end = at + strlen(".so");
+        *parts = (struct parts){.path = (size_t)(end - text), .rest = end};
+        if (*end == '@' && strspn(end + 1, "0123456789abcdef") == HASH) {
+            parts->hash = end + 1;
+            parts->rest = end + 1 + HASH;
+        }
+        if (*parts->rest == 0 || *parts->rest == ':')
+            return true;
+    }
+    return false;
 }
 
 bool bal_plugin_is_path(const char *text) {
-    return path_length(text) > 0;
+    struct parts parts;
+    return split_text(text, &parts);
 }
 
 static bool is_plain_line(const char *text) {
@@ -81,52 +109,215 @@ static enum bal_code check_plugin(const char *path, const struct bal_plugin *plu
     return BAL_OK;
 }
 
-/* Two files may not have one name. */
-static enum bal_code add_loaded(const char *path, const struct bal_policy *policy, struct bal_error *err) {
-    size_t i = 0;
-    for (; i < MOST && loaded[i]; i++) {
-        if (loaded[i] == policy)
-            return BAL_OK;
-        if (strcmp(loaded[i]->name, policy->name) == 0)
-            return bal_fail(err, BAL_E_MODEL, "two files have a policy '%s', one of them '%s'", policy->name,
-                            path);
+/* ---- the file ---- */
+
+struct contents {
+    void *data;
+    size_t size;
+    char hash[BAL_SHA256_TEXT];
+};
+
+static enum bal_code read_contents(const char *path, struct contents *contents, struct bal_error *err) {
+    struct stat status;
+    FILE *file = fopen(path, "rbe");
+    if (!file || fstat(fileno(file), &status) != 0) {
+        const int reason = errno;
+        if (file)
+            fclose(file);
+        return bal_fail(err, BAL_E_IO, "cannot load the policy '%.300s': %s", path, strerror(reason));
     }
-    if (i == MOST)
-        return bal_fail(err, BAL_E_RANGE, "'%s': more than %d files of policies", path, MOST);
-    loaded[i] = policy;
+    contents->size = S_ISREG(status.st_mode) && status.st_size <= FILE_MOST ? (size_t)status.st_size : 0;
+    contents->data = malloc(contents->size + 1);
+    const bool whole =
+        contents->data && contents->size && fread(contents->data, 1, contents->size, file) == contents->size;
+    fclose(file);
+    if (!whole) {
+        free(contents->data);
+        return bal_fail(err, BAL_E_IO, "cannot load the policy '%.300s': it is no file of code", path);
+    }
+    bal_sha256(contents->data, contents->size, contents->hash);
     return BAL_OK;
 }
 
-static enum bal_code load_plugin(const char *path, const struct bal_policy **policy, struct bal_error *err) {
-    char there[PATH_MOST + 3];
-    snprintf(there, sizeof there, "%s%s", strchr(path, '/') ? "" : "./", path); /* never along a search path
-                                                                                 */
-    void *file = dlopen(there, RTLD_NOW | RTLD_LOCAL);
+static bool was_loaded_from(const char *path) {
+    for (size_t i = 0; i < loaded_count; i++)
+        if (strcmp(loaded[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* The descriptor stays open: dlopen knows files by their names, and this name must not come back. */
+static void *open_copy(const struct contents *contents) {
+    char name[40];
+    const int copy = memfd_create("policy", MFD_CLOEXEC);
+    if (copy < 0)
+        return NULL;
+    const unsigned char *at = contents->data;
+    for (size_t left = contents->size; left > 0;) {
+        const ssize_t written = write(copy, at, left);
+        if (written <= 0)
+            break;
+        at += written;
+        left -= (size_t)written;
+    }
+    snprintf(name, sizeof name, "/proc/self/fd/%d", copy);
+    void *file = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!file)
-        return bal_fail(err, BAL_E_IO, "cannot load the policy: %s", dlerror());
+        close(copy);
+    return file;
+}
+
+/* ---- loading ---- */
+
+static const struct loaded *find_hash(const char *hash) {
+    for (size_t i = 0; i < loaded_count; i++)
+        if (strcmp(loaded[i].hash, hash) == 0)
+            return &loaded[i];
+    return NULL;
+}
+
+/* Two files may not have one name; a new version of a file takes the place of the old one. */
+static enum bal_code add_loaded(const char *path, const char *hash, const struct bal_policy *policy,
+                                struct bal_error *err) {
+    for (size_t i = 0; i < loaded_count; i++)
+        if (strcmp(loaded[i].policy->name, policy->name) == 0 && strcmp(loaded[i].path, path) != 0)
+            return bal_fail(err, BAL_E_MODEL, "two files have a policy '%s': '%s' and '%s'", policy->name,
+                            loaded[i].path, path);
+    char *copy = strdup(path);
+    if (!copy)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to load a policy");
+    if (loaded_count == BAL_POLICIES_ADDED_MAX || !bal_policy_add(policy)) {
+        free(copy);
+        return bal_fail(err, BAL_E_RANGE, "'%s': more than %d files of policies", path,
+                        BAL_POLICIES_ADDED_MAX);
+    }
+    struct loaded *added = &loaded[loaded_count++];
+    *added = (struct loaded){.policy = policy, .path = copy};
+    memcpy(added->hash, hash, sizeof added->hash);
+    return BAL_OK;
+}
+
+static enum bal_code load_contents(const char *path, const struct contents *contents,
+                                   const struct bal_policy **policy, struct bal_error *err) {
+    void *file = was_loaded_from(path) ? open_copy(contents) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!file) {
+        const char *reason = dlerror();
+        return bal_fail(err, BAL_E_IO, "cannot load the policy: %s", reason ? reason : strerror(errno));
+    }
     const struct bal_plugin *plugin = dlsym(file, "bal_plugin");
-    if (!plugin)
-        return bal_fail(
-            err, BAL_E_MODEL,
-            "'%s' is no policy: it does not export bal_plugin; see BAL_PLUGIN in ballast/plugin.h", path);
-    enum bal_code code = check_plugin(path, plugin, err);
+    enum bal_code code = plugin
+                             ? check_plugin(path, plugin, err)
+                             : bal_fail(err, BAL_E_MODEL,
+                                        "'%s' is no policy: it does not export bal_plugin; see BAL_PLUGIN in "
+                                        "ballast/plugin.h",
+                                        path);
     if (!code)
-        code = add_loaded(path, plugin->policy, err);
-    *policy = plugin->policy;
+        code = add_loaded(path, contents->hash, plugin->policy, err);
+    if (!code)
+        *policy = plugin->policy;
+    return code;
+}
+
+static enum bal_code check_hash(const char *path, const struct contents *contents, const char *wanted,
+                                struct bal_error *err) {
+    if (!wanted || strncmp(wanted, contents->hash, HASH) == 0)
+        return BAL_OK;
+    return bal_fail(err, BAL_E_MODEL,
+                    "the policy '%s' is another one now: its SHA-256 begins with %.12s, and %.12s is wanted; "
+                    "bring that version back, or run the experiment again",
+                    path, contents->hash, wanted);
+}
+
+static enum bal_code load_plugin(const char *text, const struct parts *parts,
+                                 const struct bal_policy **policy, struct bal_error *err) {
+    char path[PATH_MOST + 3];
+    const char *here = memchr(text, '/', parts->path) ? "" : "./"; /* never along a search path */
+    snprintf(path, sizeof path, "%s%.*s", here, (int)parts->path, text);
+    struct contents contents;
+    enum bal_code code = read_contents(path, &contents, err);
+    if (code)
+        return code;
+    code = check_hash(path, &contents, parts->hash, err);
+    const struct loaded *known = code ? NULL : find_hash(contents.hash);
+    if (known) {
+        *policy = known->policy;
+        bal_policy_add(known->policy); /* the newest of its name again */
+    } else if (!code) {
+        code = load_contents(path, &contents, policy, err);
+    }
+    free(contents.data);
     return code;
 }
 
 enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
-    const size_t length = path_length(text);
-    if (length == 0 || length > PATH_MOST)
+    struct parts parts;
+    if (!split_text(text, &parts) || parts.path > PATH_MOST)
         return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no path of a policy: it ends in .so", text);
-    char path[PATH_MOST + 1], named[1200];
-    snprintf(path, sizeof path, "%.*s", (int)length, text);
+    char named[1200];
     const struct bal_policy *policy = NULL;
-    const enum bal_code code = load_plugin(path, &policy, err);
+    const enum bal_code code = load_plugin(text, &parts, &policy, err);
     if (code)
         return code;
-    if ((size_t)snprintf(named, sizeof named, "%s%s", policy->name, text + length) >= sizeof named)
+    if ((size_t)snprintf(named, sizeof named, "%s%s", policy->name, parts.rest) >= sizeof named)
         return bal_fail(err, BAL_E_SYNTAX, "policy '%s': the parameters are too long", policy->name);
-    return bal_policy_parse_among(loaded_at, named, spec, err);
+    return bal_policy_parse(named, spec, err);
+}
+
+const char *bal_plugin_hash(const struct bal_policy *policy) {
+    for (size_t i = 0; i < loaded_count; i++)
+        if (loaded[i].policy == policy)
+            return loaded[i].hash;
+    return NULL;
+}
+
+/* ---- naming a file for good ---- */
+
+bool bal_plugin_is_pinned(const char *text) {
+    struct parts parts;
+    return split_text(text, &parts) && parts.hash;
+}
+
+enum bal_code bal_plugin_pin(const char *text, const char *beside, char **pinned, struct bal_error *err) {
+    struct parts parts;
+    if (!split_text(text, &parts) || parts.path > PATH_MOST)
+        return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no path of a policy: it ends in .so", text);
+    const char *slash = *text != '/' && beside ? strrchr(beside, '/') : NULL;
+    char *path = NULL, *real = NULL;
+    struct contents contents;
+    enum bal_code code = BAL_OK;
+    *pinned = NULL;
+    if (asprintf(&path, "%.*s%.*s", slash ? (int)(slash + 1 - beside) : 0, slash ? beside : "",
+                 (int)parts.path, text) < 0)
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory to name a policy");
+    code = read_contents(path, &contents, err);
+    if (!code) {
+        free(contents.data);
+        code = check_hash(path, &contents, parts.hash, err);
+    }
+    if (!code && (!(real = realpath(path, NULL)) ||
+                  asprintf(pinned, "%s@%s%s", real, contents.hash, parts.rest) < 0)) {
+        *pinned = NULL;
+        code = bal_fail(err, BAL_E_IO, "cannot load the policy '%.300s': %s", path, strerror(errno));
+    }
+    free(real);
+    free(path);
+    return code;
+}
+
+bool bal_plugin_is_same(const char *pinned, const char *text) {
+    struct parts known, named;
+    if (!split_text(pinned, &known) || !split_text(text, &named) || strcmp(known.rest, named.rest) != 0)
+        return false;
+    while (strncmp(text, "./", 2) == 0) {
+        text += 2;
+        named.path -= 2;
+    }
+    const size_t before = known.path - named.path;
+    return named.path <= known.path && strncmp(pinned + before, text, named.path) == 0 &&
+           (before == 0 || pinned[before - 1] == '/');
+}
+
+const char *bal_plugin_params(const char *text) {
+    struct parts parts;
+    return split_text(text, &parts) ? parts.rest : "";
 }

@@ -35,6 +35,21 @@ static void append_number(struct writer *w, double value) {
 
 typedef const struct bal_policy *policies(size_t i);
 
+static const struct bal_policy *added[BAL_POLICIES_ADDED_MAX];
+static size_t added_count;
+
+bool bal_policy_add(const struct bal_policy *policy) {
+    size_t kept = 0;
+    for (size_t i = 0; i < added_count; i++)
+        if (added[i] != policy)
+            added[kept++] = added[i];
+    added_count = kept;
+    if (added_count == BAL_POLICIES_ADDED_MAX)
+        return false;
+    added[added_count++] = policy;
+    return true;
+}
+
 static enum bal_code unknown_policy(policies *at, const char *name, int length, struct bal_error *err) {
     char list[400] = "";
     struct writer w = {list, sizeof list, 0};
@@ -107,6 +122,9 @@ static const struct bal_policy *find_policy(policies *at, const char *name, size
     for (size_t i = 0; (policy = at(i)); i++)
         if (strlen(policy->name) == length && strncmp(policy->name, name, length) == 0)
             return policy;
+    for (size_t i = added_count; i-- > 0;)
+        if (strlen(added[i]->name) == length && strncmp(added[i]->name, name, length) == 0)
+            return added[i];
     return NULL;
 }
 

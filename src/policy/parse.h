@@ -4,8 +4,14 @@
 
 #include "ballast/policy.h"
 
-/* As bal_policy_parse(), among those that at(0), at(1), ... give, up to NULL. */
+/* As bal_policy_parse(), among those that at(0), at(1), ... give, up to NULL, and those that were added. */
 enum bal_code bal_policy_parse_among(const struct bal_policy *(*at)(size_t i), const char *text,
                                      struct bal_policy_spec *spec, struct bal_error *err);
+
+/* Policies that are not in the table, such as those from files: from now on they are parsed like the others.
+ * Of several with one name the last is meant; one that is there becomes the last. They are not copied. One
+ * thread at a time. Returns false when there are too many. */
+enum { BAL_POLICIES_ADDED_MAX = 256 };
+bool bal_policy_add(const struct bal_policy *policy);
 
 #endif

@@ -3,9 +3,11 @@
 #include "spec/embed_files.h"
 
 #include "ballast/curve.h"
+#include "ballast/plugin.h"
 
 #include "base/strbuf.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -14,8 +16,10 @@ enum { DEPTH_MAX = 64 }; /* deeper files are refused by the reader */
 /* A list or map that is open. */
 struct level {
     bool map, key_next;
-    bool wanted; /* what stands here may name a file */
-    bool values; /* a list of values of an axis, which may have labels; of a map: it is under this key */
+    bool wanted;      /* what stands here may name a file */
+    bool values;      /* a list of values of an axis, which may have labels; of a map: it is under this key */
+    bool policy;      /* what stands here names a policy */
+    bool in_policies; /* a map in the list of policies */
 };
 
 struct scan {
@@ -46,25 +50,70 @@ static size_t bytes_before(struct scan *scan, size_t index) {
     return scan->offset;
 }
 
-/* A value of an axis keeps its name, which is shorter than a table. */
-static void write_labelled(const char *label, const char *table, FILE *out) {
-    fprintf(out, "{value: \"%s\", label: '", table);
-    for (; *label; label++)
-        fputs(*label == '\'' ? "''" : (char[]){*label, 0}, out);
-    fputs("'}", out);
+static void write_quoted(const char *text, FILE *out) {
+    fputc('\'', out);
+    for (; *text; text++)
+        fputs(*text == '\'' ? "''" : (char[]){*text, 0}, out);
+    fputc('\'', out);
 }
 
-static enum bal_code replace_scalar(struct scan *scan, const yaml_event_t *event) {
+/* A value of an axis keeps its name, which is shorter than a table. */
+static void write_labelled(const char *label, const char *table, FILE *out) {
+    fprintf(out, "{value: \"%s\", label: ", table);
+    write_quoted(label, out);
+    fputc('}', out);
+}
+
+/* Writes the text up to the scalar, and passes it; the caller writes what takes its place. */
+static void pass_scalar(struct scan *scan, const yaml_event_t *event) {
+    const size_t start = bytes_before(scan, event->start_mark.index);
+    fwrite(scan->text + scan->written, 1, start - scan->written, scan->out);
+    scan->written = bytes_before(scan, event->end_mark.index);
+}
+
+static void write_anchor(const yaml_event_t *event, FILE *out) {
+    if (event->data.scalar.anchor)
+        fprintf(out, "&%s ", (const char *)event->data.scalar.anchor);
+}
+
+static bool is_block(const yaml_event_t *event) {
+    return event->data.scalar.style == YAML_LITERAL_SCALAR_STYLE ||
+           event->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
+}
+
+static enum bal_code replace_policy(struct scan *scan, const yaml_event_t *event) {
     const char *value = (const char *)event->data.scalar.value;
-    const char *anchor = (const char *)event->data.scalar.anchor;
-    const yaml_scalar_style_t style = event->data.scalar.style;
+    const size_t line = event->start_mark.line + 1;
+    if (!scan->out)
+        return bal_plugin_is_pinned(value)
+                   ? BAL_OK
+                   : bal_fail(scan->err, BAL_E_MODEL,
+                              "%s:%zu: policies: '%.200s' lies outside of this text and may have changed; "
+                              "run the experiment from its file, which reads it",
+                              scan->name, line, value);
+    if (is_block(event))
+        return bal_fail(scan->err, BAL_E_SYNTAX, "%s:%zu: policies: write the file on one line", scan->name,
+                        line);
+    char *pinned;
+    struct bal_error inner = {0};
+    if (bal_plugin_pin(value, scan->name, &pinned, &inner))
+        return bal_fail(scan->err, inner.code, "%s:%zu: policies: %s", scan->name, line, inner.text);
+    pass_scalar(scan, event);
+    write_anchor(event, scan->out);
+    write_quoted(pinned, scan->out);
+    free(pinned);
+    return BAL_OK;
+}
+
+static enum bal_code replace_curve(struct scan *scan, const yaml_event_t *event) {
+    const char *value = (const char *)event->data.scalar.value;
     const size_t line = event->start_mark.line + 1;
     if (!scan->out)
         return bal_fail(scan->err, BAL_E_MODEL,
                         "%s:%zu: curve: '%.200s' lies outside of this text and may have changed; run the "
                         "experiment from its file, which reads it",
                         scan->name, line, value);
-    if (style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE)
+    if (is_block(event))
         return bal_fail(scan->err, BAL_E_SYNTAX, "%s:%zu: curve: write file(PATH) on the line of its field",
                         scan->name, line);
     struct bal_curve curve;
@@ -73,14 +122,14 @@ static enum bal_code replace_scalar(struct scan *scan, const yaml_event_t *event
         return bal_fail(scan->err, inner.code, "%s:%zu: %s", scan->name, line, inner.text);
     char table[BAL_CURVE_TEXT];
     bal_curve_print(&curve, table, sizeof table);
-    const size_t start = bytes_before(scan, event->start_mark.index);
-    fwrite(scan->text + scan->written, 1, start - scan->written, scan->out);
+    pass_scalar(scan, event);
     const struct level *level = &scan->level[scan->depth - 1];
-    if (!anchor && level->values && !level->map)
+    if (!event->data.scalar.anchor && level->values && !level->map) {
         write_labelled(value, table, scan->out);
-    else
-        fprintf(scan->out, "%s%s%s\"%s\"", anchor ? "&" : "", anchor ? anchor : "", anchor ? " " : "", table);
-    scan->written = bytes_before(scan, event->end_mark.index);
+    } else {
+        write_anchor(event, scan->out);
+        fprintf(scan->out, "\"%s\"", table);
+    }
     return BAL_OK;
 }
 
@@ -99,10 +148,15 @@ static enum bal_code handle_scalar(struct scan *scan, const yaml_event_t *event)
     if (level && level->map && level->key_next) {
         level->values = !strcmp(value, "values");
         level->wanted = level->values || !strcmp(value, "curve") || !strcmp(value, "value");
+        level->policy = (scan->depth == 1 && !strcmp(value, "policies")) ||
+                        (level->in_policies && !strcmp(value, "policy"));
         level->key_next = false;
         return BAL_OK;
     }
-    return handle_value(scan) && is_file(value) ? replace_scalar(scan, event) : BAL_OK;
+    const bool policy = level && level->policy;
+    if (handle_value(scan) && is_file(value))
+        return replace_curve(scan, event);
+    return policy && bal_plugin_is_path(value) ? replace_policy(scan, event) : BAL_OK;
 }
 
 /* A key that is itself a list or a map is no field of ours: nothing below it is wanted. */
@@ -112,8 +166,13 @@ static void open_level(struct scan *scan, bool map) {
     if (key)
         outer->key_next = outer->wanted = false;
     const bool wanted = !key && handle_value(scan), values = outer && outer->map && outer->values;
-    scan->level[scan->depth++] = (struct level){
-        .map = map, .key_next = map, .wanted = wanted && !map, .values = wanted && !map && values};
+    const bool policy = !key && outer && outer->policy;
+    scan->level[scan->depth++] = (struct level){.map = map,
+                                                .key_next = map,
+                                                .wanted = wanted && !map,
+                                                .values = wanted && !map && values,
+                                                .policy = policy && !map && outer->map,
+                                                .in_policies = policy && map && !outer->map};
 }
 
 static enum bal_code handle_event(struct scan *scan, const yaml_event_t *event) {

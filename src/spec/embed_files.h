@@ -1,7 +1,10 @@
-/* Replaces references to other files in an experiment file by the contents of those files, so that the text
- * alone is the experiment: what is stored with results must not depend on other files. So far that is a load
- * curve of the form file(PATH), with or without `repeat`, as the value of `curve` or as a value of an axis;
- * it becomes table(...). */
+/* Replaces references to other files in an experiment file, so that the text alone is the experiment: what
+ * is stored with results must not depend on other files.
+ * - A load curve of the form file(PATH), with or without `repeat`, as the value of `curve` or as a value of
+ *   an axis, becomes table(...).
+ * - A policy from a file, ./mine.so:d=3 in the list of policies, becomes /home/me/mine.so@SHA256:d=3. The
+ *   code is not copied into the text: whoever reads results of others would run it. A relative path starts
+ *   at the directory of the experiment file. */
 #ifndef SPEC_EMBED_FILES_H
 #define SPEC_EMBED_FILES_H
 

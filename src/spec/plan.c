@@ -2,6 +2,7 @@
 #include "spec/plan.h"
 
 #include "ballast/number.h"
+#include "ballast/plugin.h"
 
 #include "base/strbuf.h"
 
@@ -174,6 +175,9 @@ char *bal_plan_identity(const struct bal_case *c) {
     bal_simulate_check(&c->model, &c->policy, c->run.engine, &engine, NULL);
     fprintf(out, "policy=%s\nengine=%s\ntime=%s\nwarmup=%s\nseed=%" PRIu64 "\nresults=%d", policy,
             bal_engine_text(engine), time, warmup, c->run.seed, RESULTS_REVISION);
+    const char *plugin = bal_plugin_hash(c->policy.policy);
+    if (plugin) /* what its name says may change */
+        fprintf(out, "\nplugin=%s", plugin);
     if (c->fluid)
         fputs("\nfluid=yes", out);
     if (c->run.real)

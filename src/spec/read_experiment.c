@@ -2,6 +2,8 @@
 #include "spec/embed_files.h"
 #include "spec/reader.h"
 
+#include "ballast/plugin.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +53,24 @@ static enum bal_code check_label(struct bal_reader *reader, int node, size_t ind
     return BAL_OK;
 }
 
+/* A policy from a file is called by its own name, not by its path. */
+static enum bal_code read_plugin(struct bal_reader *reader, int node, struct bal_experiment_policy *entry,
+                                 struct bal_error *inner) {
+    const char *words = bal_node_text(reader->document, node);
+    if (reader->e->live)
+        return bal_fail(inner, BAL_E_MODEL,
+                        "'%.200s' is a file; what is measured here are the policies that are built in. "
+                        "Simulate it with `ballast run`",
+                        words);
+    const enum bal_code code = bal_plugin_parse(words, &entry->spec, inner);
+    if (code || entry->label)
+        return code;
+    char label[400];
+    snprintf(label, sizeof label, "%s%s", entry->spec.policy->name, bal_plugin_params(words));
+    entry->label = bal_arena_text(reader->arena, label, strlen(label));
+    return BAL_OK;
+}
+
 static enum bal_code read_policy(struct bal_reader *reader, int node, size_t index,
                                  struct bal_experiment_policy *entries) {
     struct bal_document *document = reader->document;
@@ -63,14 +83,12 @@ static enum bal_code read_policy(struct bal_reader *reader, int node, size_t ind
         entry->label = bal_reader_line(reader, node, "label");
     struct bal_error inner = {0};
     const char *words = bal_node_text(document, text);
-    if (strstr(words, ".so") && strchr(words, '/'))
-        return bal_reader_fail(
-            reader, text, "policies", BAL_E_MODEL,
-            "'%.60s' is a file, and experiments take no policies from files: a stored result "
-            "says by the name of its policy what made it; try it with ballast compare --policy",
-            words);
-    code = entry->proxy == BAL_PROXY_BALLAST ? bal_scheme_parse(words, &entry->spec, &inner)
-                                             : bal_baseline_parse(entry->proxy, words, &entry->spec, &inner);
+    if (entry->proxy != BAL_PROXY_BALLAST)
+        code = bal_baseline_parse(entry->proxy, words, &entry->spec, &inner);
+    else if (bal_plugin_is_path(words))
+        code = read_plugin(reader, text, entry, &inner);
+    else
+        code = bal_scheme_parse(words, &entry->spec, &inner);
     if (code)
         return bal_reader_fail(reader, text, "policies", code, "%s", inner.text);
     entry->text = bal_arena_text(reader->arena, words, strlen(words));

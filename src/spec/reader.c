@@ -1,6 +1,7 @@
 /* Functions that all parts of the reader of experiment files use: values, references, errors. */
 #include "spec/reader.h"
 
+#include "ballast/plugin.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char 
     struct names names = {0};
     int same_spec = -1;
     for (size_t i = 0; i < e->policies; i++) {
-        if (strcmp(e->policy[i].label, text) == 0) {
+        if (strcmp(e->policy[i].label, text) == 0 || bal_plugin_is_same(e->policy[i].text, text)) {
             *policy = (int)i;
             return BAL_OK;
         }

@@ -262,10 +262,8 @@ $ ballast run doubted.yaml --format json | jq -c '.claims[] | [.id, .verdict, .d
 | ["faster","holds",["settling","theory"]]
 | ["quick","holds",[]]
 
-# A fault in what is written is told before what is missing, and what a file of a policy is not taken for.
-$ printf 'policies: [./mine.so, jiq]\nsweep: {axis: load, values: [0.5]}\n' >mine.yaml
-$ ballast check mine.yaml
-! ballast: mine.yaml:1: policies: './mine.so' is a file, and experiments take no policies from files: a stored result says by the name of its policy what made it; try it with ballast compare --policy
-! ballast: mine.yaml:1: experiment: field 'title' is missing: one line
-! ballast: mine.yaml:1: fleet: field 'servers' is missing: how many, or COUNTxSPEED,...: `50x1,50x10`; slotted also `50xuniform(1,19)`
+# A file of a policy is looked for next to the experiment.
+$ mkdir -p elsewhere; printf 'policies: [./mine.so, jiq]\nsweep: {axis: load, values: [0.5]}\n' >elsewhere/mine.yaml
+$ ballast check elsewhere/mine.yaml
+! ballast: elsewhere/mine.yaml:1: policies: cannot load the policy 'elsewhere/./mine.so': No such file or directory
 ? 2
