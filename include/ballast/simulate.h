@@ -81,7 +81,7 @@ extern "C" {
     X(MESSAGES_PER_BATCH, "messages.per_batch", "per batch",                                                 \
       "slotted time: messages per batch, a probe counted as one")                                            \
     X(MESSAGES_PER_PART, "messages.per_part", "per part",                                                    \
-      "slotted time: messages per part of a batch that a server got (a sub-batch), a probe counted as one")
+      "slotted time: messages per part of a batch (a sub-batch), a probe counted as one")
 
 /* The times of one of more than two classes, 1 being the most urgent. */
 #define BAL_CLASS_METRICS(X, i)                                                                              \
