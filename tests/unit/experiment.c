@@ -495,7 +495,7 @@ static const struct {
     {"sweep: {axis: load, values: [0.5, 0.6]}\nfigures: {id: a, y: [queue.mean, queue.total]}\n",
      "t.yaml:7: figures: there are several metrics"},
     {"sweep: {axis: load, values: [0.5, 0.6]}\nfigures: {id: a, panels: load}\n",
-     "t.yaml:7: figures: x, series, panels and rows must differ"},
+     "t.yaml:7: figures: x (by default) and panels are both `load`; x, series, panels and rows must differ"},
     {"figures: {id: a, kind: bars, y-range: [2, 1]}\n",
      "t.yaml:6: y-range: it ends at 1, before it begins at 2"},
     {"claims: {id: a, says: b, of: jsq}\n", "t.yaml:6: claims: field 'expect' is missing"},
