@@ -133,6 +133,7 @@ static enum bal_code read_contents(const char *path, struct contents *contents, 
     fclose(file);
     if (!whole) {
         free(contents->data);
+        contents->data = NULL;
         return bal_fail(err, BAL_E_IO, "cannot load the policy '%.300s': it is no file of code", path);
     }
     bal_sha256(contents->data, contents->size, contents->hash);
