@@ -89,6 +89,8 @@ static void assign_server(struct bal_dispatcher *d, struct request *r, uint32_t 
         r->trial = 1;
         bal_dispatcher_server_refresh(d, server);
     }
+    if (__builtin_expect(d->slow->server[server].warming, 0))
+        bal_dispatcher_warming_chosen(d, server);
     if (d->flags & BAL_MAY_HOLD && d->block->config.slots > 1)
         report_idle(d, server);
     bal_ledger_entry_set(&r->entry, state);
@@ -99,6 +101,9 @@ static void update_ejection(struct bal_dispatcher *d, uint32_t server, enum bal_
     if (outcome == BAL_OUTCOME_GOOD && (q->failures | q->losses) == 0 &&
         !bal_ejection_suspects(d->ejection, server))
         return;
+    if (d->server[server].closed & FAILING) /* its checks alone open it again */
+        return;
+    const bool suspect = bal_ejection_suspects(d->ejection, server);
     const double now = (double)d->block->now;
     /* Where a server has a station, its station decides whether it is up, not max_fails. */
     if (d->block->config.stations && !d->block->detached && outcome == BAL_OUTCOME_FAILED)
@@ -106,6 +111,8 @@ static void update_ejection(struct bal_dispatcher *d, uint32_t server, enum bal_
     bal_ejection_answered(d->ejection, server, outcome != BAL_OUTCOME_GOOD, now);
     bal_ejection_reached(d->ejection, server, outcome != BAL_OUTCOME_FAILED, now);
     bal_dispatcher_server_refresh(d, server);
+    if (suspect && !bal_ejection_suspects(d->ejection, server))
+        bal_dispatcher_begin_slow_start(d, server);
 }
 
 static void report_load(struct bal_dispatcher *d, uint32_t server, double latency) {
@@ -221,12 +228,18 @@ static void close_doubtful(struct bal_dispatcher *d, const struct request *r) {
             bal_set_remove(d->open, d->open->slot[i]);
 }
 
+static void remove_tried(struct bal_dispatcher *d, const struct request *r) {
+    for (uint32_t i = 0; i < tried_count(r); i++)
+        bal_set_remove(d->open, r->tried[i]);
+}
+
 /* Servers at which a request has failed are closed to it alone. */
 static void close_tried(struct bal_dispatcher *d, const struct request *r) {
     if (r->tries == 0)
         return;
-    for (uint32_t i = 0; i < tried_count(r); i++)
-        bal_set_remove(d->open, r->tried[i]);
+    remove_tried(d, r);
+    if (d->open->count == 0 && bal_dispatcher_lift_slow_start(d))
+        remove_tried(d, r);
     if (d->block->config.stations && !d->block->detached)
         close_doubtful(d, r);
     refresh_fleet_view(d);
@@ -352,9 +365,9 @@ struct prospects {
 static void add_prospect(const struct bal_dispatcher *d, uint32_t server, struct prospects *p) {
     const uint32_t closed = d->server[server].closed;
     const bool backed = d->block->config.backed;
-    if (closed & (REMOVED | DOWN | EJECTED))
+    if (closed & (REMOVED | DOWN | EJECTED | FAILING))
         return;
-    if (backed && closed & SUSPECT)
+    if (backed && closed & (SUSPECT | UNCHECKED))
         return;
     p->heard |= !(closed & (SILENT | SUSPECT | DRAINING));
     p->doubted |= (closed & (SILENT | SUSPECT)) == SUSPECT;
@@ -505,6 +518,10 @@ static void dispatch_held(struct bal_dispatcher *d) {
     bal_dispatcher_backlog_update(d);
 }
 
+void bal_dispatcher_dispatch_held(struct bal_dispatcher *d) {
+    dispatch_held(d);
+}
+
 /* Replies are complete, or the wait for them is over. */
 static void finish_probing(struct bal_dispatcher *d, uint32_t i) {
     struct request *r = request_at(d, i);
@@ -558,6 +575,11 @@ static void start_request(struct bal_dispatcher *d, uint32_t i, struct bal_dispa
     const bool others_wait = block->held_count && block->held[r->entry.rank].count;
     bool placed = true;
     r->since = block->now;
+    if (__builtin_expect(bal_slow_start_warming(d->slow)->count, 0)) {
+        bal_dispatcher_warm_up(d, r->tries == 0);
+        if (block->held_count)
+            dispatch_held(d);
+    }
     if (others_wait && (block->held_count < block->config.held || block->config.refuse_beyond))
         placed = enqueue_behind_held(d, i);
     else if (!d->probes || block->detached || !start_probing(d, i))
@@ -716,6 +738,7 @@ static void reap_worker(struct bal_dispatcher *d, uint32_t owner) {
         d->block->counts.reaped++;
         drop_request(d, i);
     }
+    bal_checks_release(d->checks, owner);
     bal_worker_leave(&d->worker[owner]);
     dispatch_held(d);
 }
@@ -962,6 +985,8 @@ static uint64_t next_deadline(const struct bal_dispatcher *d) {
 uint64_t bal_dispatcher_run_timers(struct bal_dispatcher *d, uint64_t now) {
     dispatcher_begin(d, now);
     expire_all(d);
+    if (bal_slow_start_warming(d->slow)->count)
+        bal_dispatcher_warm_up(d, false);
     handle_deadlines(d);
     dispatch_held(d);
     const uint64_t next = next_deadline(d);

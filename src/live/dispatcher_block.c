@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c6469730005); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c6469730006); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -71,6 +71,8 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->by_own.end = carve(base, &size, d->by_own.levels * sizeof(uint32_t));
     d->by_weight = carve(base, &size, bal_tournament_size(n));
     d->due = carve(base, &size, bal_tournament_size(n));
+    d->checks = carve(base, &size, bal_checks_size(n));
+    d->slow = carve(base, &size, bal_slow_start_size(n));
     d->station = carve(base, &size, n * sizeof *d->station);
     d->places = bal_directory_places(n);
     d->stations = carve(base, &size, d->places * sizeof *d->stations);
@@ -180,6 +182,8 @@ void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
     bal_set_init(d->open, d->servers);
     bal_tournament_init(d->due, d->servers, INFINITY);
     bal_ejection_init(d->ejection, d->servers, whole.failures, (double)whole.back_off_ns);
+    bal_checks_init(d->checks, d->servers);
+    bal_slow_start_init(d->slow, d->servers, 0);
     for (uint32_t server = 0; server < d->servers; server++) {
         d->server[server].closed = REMOVED;
         d->weight[server] = 1;
@@ -274,6 +278,8 @@ static void recount_questions(struct bal_dispatcher *d) {
 static void rebuild_fleet(struct bal_dispatcher *d) {
     bal_set_init(d->open, d->servers);
     bal_tournament_init(d->due, d->servers, INFINITY);
+    bal_checks_rebuild(d->checks);
+    bal_slow_start_rebuild(d->slow);
     bal_dispatcher_rebuild_indexes(d);
     bal_dispatcher_servers_changed(d);
     recount_questions(d);
@@ -285,7 +291,7 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
             s->presence = LEAVING; /* its last request was about to come back */
         if (s->presence == LEAVING && d->own[server] == 0)
             bal_dispatcher_server_release(d, server);
-        s->closed &= ~(uint32_t)(FULL | REMOVED);
+        s->closed &= ~(uint32_t)(FULL | REMOVED | WARMING);
         s->closed |= (s->presence != THERE ? REMOVED : 0) |
                      (s->max_conns && d->own[server] >= s->max_conns ? FULL : 0);
         s->retracted = 1;
@@ -295,6 +301,7 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
     refresh_fleet_view(d);
     for (uint32_t server = 0; server < d->servers; server++) {
         bal_dispatcher_server_refresh(d, server);
+        bal_dispatcher_check_update(d, server);
         bal_dispatcher_report_state(d, server);
     }
 }
@@ -371,6 +378,12 @@ static const char *find_server_fault(const struct bal_dispatcher *d, uint32_t se
         return "the open servers are not those without a mark";
     if (bal_tournament_key(d->due, server) != bal_dispatcher_server_next_expiry(d, server))
         return "a time at which knowledge expires is wrong";
+    if (!(s->closed & FAILING) !=
+        !(bal_checks_close(d->checks, server) && d->checks->server[server].state == BAL_CHECK_FAILING))
+        return "a server is not closed as its checks want it";
+    if (!d->slow->server[server].warming == bal_set_contains(bal_slow_start_warming(d->slow), server) ||
+        (s->closed & WARMING && !d->slow->server[server].warming))
+        return "a server that does not warm up is closed as if it did";
     if (tally->trials == 0 && d->ejection->server[server].trying)
         return "the ejection waits for a trial that is not under way";
     const uint32_t place = d->by_own.place[server], level = s->presence == THERE ? own : d->by_own.levels - 1;
@@ -380,12 +393,24 @@ static const char *find_server_fault(const struct bal_dispatcher *d, uint32_t se
     return NULL;
 }
 
+/* Slow start never closes the last one. */
+static const char *find_wrongly_closed(const struct bal_dispatcher *d) {
+    for (uint32_t server = 0; server < d->servers; server++)
+        if (d->server[server].closed == WARMING)
+            return "slow start closes the last server";
+    return NULL;
+}
+
 const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
     const char *fault = d->block->busy ? "an operation was not finished" : find_list_fault(d);
     if (!fault && !bal_set_sound(d->open, d->servers))
         fault = "the open servers are no set";
     if (!fault && !bal_policy_is_consistent(&d->policy, &d->setting, d->state))
         fault = "the state of the policy is broken";
+    if (!fault && !bal_set_sound(bal_slow_start_warming(d->slow), d->servers))
+        fault = "the servers that warm up are no set";
+    if (!fault && d->open->count == 0)
+        fault = find_wrongly_closed(d);
     uint32_t excluded = 0, questions = 0;
     struct tally tally[TALLIES];
     for (uint32_t server = 0; !fault && server < d->servers; server++) {
@@ -397,6 +422,8 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
         excluded += d->ejection->server[server].back_off > 0;
         questions += d->server[server].asked_until > 0;
     }
+    if (!fault)
+        fault = bal_checks_find_inconsistency(d->checks);
     if (!fault && questions != d->block->backlog.questions)
         fault = "the questions to stations are counted wrongly";
     if (!fault && excluded != d->ejection->excluded)

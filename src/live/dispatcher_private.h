@@ -1,8 +1,9 @@
 /* Internals of the dispatcher: the contents of the block, and a process's view of it.
  *
  * dispatcher_block.c lays out the block and rebuilds it from the requests; dispatcher_servers.c applies the
- * list of servers; dispatcher_server_state.c keeps their state; dispatcher_backlog.c requests offers for
- * requests that are held; dispatcher.c has the public operations. */
+ * list of servers; dispatcher_server_state.c keeps their state; dispatcher_check.c closes those that fail
+ * their health checks (check.c); dispatcher_backlog.c requests offers for requests that are held;
+ * dispatcher.c has the public operations. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H
 
@@ -10,10 +11,12 @@
 #include "base/latency_ewma.h"
 #include "base/length_index.h"
 #include "base/tournament.h"
+#include "live/check.h"
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/backlog.h"
 #include "policy/ejection.h"
+#include "policy/slow_start.h"
 
 #define NEVER UINT64_MAX
 enum {
@@ -67,7 +70,10 @@ enum closed {
     SILENT = 16, /* its last message has expired */
     OFF = 32,    /* off or in set-up, and the policy does not handle power */
     DRAINING = 64,
-    SUSPECT = 128 /* it could not be reached, and its station has sent nothing since */
+    SUSPECT = 128,   /* it could not be reached, and its station has sent nothing since */
+    FAILING = 256,   /* it fails its health checks */
+    UNCHECKED = 512, /* it has not passed one yet, and must */
+    WARMING = 1024   /* it starts slowly, and has had its share for now */
 };
 
 enum presence { NOT_THERE, LEAVING, THERE };
@@ -111,7 +117,8 @@ struct block {
     uint32_t present; /* servers that are THERE */
     uint32_t held_count;
     uint32_t detached;   /* messages of stations go to another dispatcher for good */
-    uint32_t weighted;   /* servers have different weights */
+    uint32_t weighted;   /* servers have different weights ... */
+    double weights;      /* ... and this is their sum */
     uint32_t tree_valid; /* by_weight is up to date */
     struct bal_dispatcher_config config;
     struct bal_dispatcher_counts counts;
@@ -152,8 +159,10 @@ struct bal_dispatcher {
     struct bal_tournament *by_weight; /* own over weight of open servers, in all other cases */
     struct bal_tournament *due;       /* when something of a server expires */
     struct bal_ejection *ejection;    /* in nanoseconds */
-    uint64_t *station;                /* id of each server's station */
-    uint32_t *stations;               /* a directory of them */
+    struct bal_checks *checks;
+    struct bal_slow_start *slow; /* in nanoseconds */
+    uint64_t *station;           /* id of each server's station */
+    uint32_t *stations;          /* a directory of them */
     uint32_t places;
     uint32_t *listed;  /* while servers are configured: an index of those in the list, `places` large ... */
     uint32_t *numbers; /* ... and the index of each; BAL_NONE: it is new */
@@ -246,6 +255,22 @@ void bal_dispatcher_backlog_reset(struct bal_dispatcher *d, uint32_t server);
 void bal_dispatcher_backlog_answered(struct bal_dispatcher *d, uint32_t server);
 void bal_dispatcher_backlog_expire(struct bal_dispatcher *d, uint32_t server);
 
+/* ---- dispatcher_check.c ---- */
+
+/* The server has joined, left, or is down or not any longer. */
+void bal_dispatcher_check_update(struct bal_dispatcher *d, uint32_t server);
+
+/* ---- dispatcher_slow_start.c ---- */
+
+/* The server has joined, or has come back. */
+void bal_dispatcher_begin_slow_start(struct bal_dispatcher *d, uint32_t server);
+/* A request has come (`arrival`), or time has passed, while servers warm up. */
+void bal_dispatcher_warm_up(struct bal_dispatcher *d, bool arrival);
+/* One that warms up was chosen. */
+void bal_dispatcher_warming_chosen(struct bal_dispatcher *d, uint32_t server);
+/* No other server can take a request: those that warm up may; false: none does. */
+bool bal_dispatcher_lift_slow_start(struct bal_dispatcher *d);
+
 /* ---- dispatcher_timed.c: of a dispatcher that is `timed` alone ---- */
 
 /* Makes the reports of idle servers that are due by now; returns whether there were any. */
@@ -258,6 +283,8 @@ void bal_timed_response(struct bal_dispatcher *d, double took);
 
 /* Stamps a message and queues it for sending. */
 void bal_dispatcher_enqueue_message(struct bal_dispatcher *d, struct bal_message message);
+/* Servers have opened or closed: sends those requests that need not be held any longer. */
+void bal_dispatcher_dispatch_held(struct bal_dispatcher *d);
 /* A process has died in the middle of an operation. */
 void bal_dispatcher_recover(struct bal_dispatcher *d);
 /* Reports at a rate, where they are made here. */

@@ -136,6 +136,8 @@ void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum 
         bal_dispatcher_backlog_reopen(d, server);
     else
         bal_dispatcher_backlog_decline(d, server);
+    if (!open && d->open->count == 0)
+        bal_dispatcher_lift_slow_start(d);
 }
 
 static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t server) {
@@ -243,6 +245,7 @@ void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
 void bal_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
     bal_ejection_reset(d->ejection, server);
+    bal_slow_start_end(d->slow, server);
     bal_dispatcher_backlog_reset(d, server);
     s->closed = REMOVED;
     s->presence = NOT_THERE;

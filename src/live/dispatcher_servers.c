@@ -123,6 +123,7 @@ static void begin_removal(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
     s->presence = LEAVING;
     bal_dispatcher_server_mark(d, server, REMOVED, true);
+    bal_dispatcher_check_update(d, server);
     bal_dispatcher_server_refresh(d, server);
     if (d->own[server] == 0)
         bal_dispatcher_server_release(d, server);
@@ -147,8 +148,8 @@ static uint32_t add_server(struct bal_dispatcher *d, const struct bal_dispatcher
 static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_server *given, uint32_t server,
                        uint32_t *free) {
     const bool moved = server != BAL_NONE && d->station[server] != given->station;
-    const bool new = server == BAL_NONE || moved;
-    if (server == BAL_NONE)
+    const bool joins = server == BAL_NONE, new = joins || moved;
+    if (joins)
         server = add_server(d, given, free);
     struct server *s = &d->server[server];
     if (moved) {
@@ -160,9 +161,13 @@ static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
     s->max_fails = given->max_fails;
     s->fail_ns = given->fail_ns;
     s->presence = THERE;
+    const bool comes_back = s->closed & DOWN && !given->down;
     bal_dispatcher_server_mark(d, server, DOWN, given->down);
     bal_dispatcher_server_mark(d, server, FULL, s->max_conns && d->own[server] >= s->max_conns);
+    bal_dispatcher_check_update(d, server); /* one that must pass first is never open */
     bal_dispatcher_server_mark(d, server, REMOVED, false);
+    if (joins || comes_back)
+        bal_dispatcher_begin_slow_start(d, server);
     bal_dispatcher_server_refresh(d, server);
     return new && d->block->config.stations;
 }
@@ -236,7 +241,7 @@ static void rebuild_station_directory(struct bal_dispatcher *d) {
 static void update_ejection_limits(struct bal_dispatcher *d) {
     const struct bal_dispatcher_config *config = &d->block->config;
     const bool limited = !config->stations && (d->block->present > 1 || config->backed);
-    d->ejection->servers = d->block->present;
+    d->ejection->servers = d->block->present - d->checks->failing;
     for (uint32_t server = 0; server < d->servers; server++) {
         const struct server *s = &d->server[server];
         if (s->presence == THERE)
@@ -248,11 +253,13 @@ void bal_dispatcher_servers_changed(struct bal_dispatcher *d) {
     struct block *block = d->block;
     double weight = NAN;
     block->present = block->weighted = 0;
+    block->weights = 0;
     for (uint32_t server = 0; server < d->servers; server++) {
         if (d->server[server].presence != THERE)
             continue;
         block->weighted |= block->present > 0 && d->weight[server] != weight;
         weight = d->weight[server];
+        block->weights += weight;
         block->present++;
     }
     update_ejection_limits(d);
