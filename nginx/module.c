@@ -1,4 +1,5 @@
 /* The module as nginx sees it: directives, variables, and what is in the file. */
+#include "check.h"
 #include "load_header.h"
 #include "station.h"
 #include "status.h"
@@ -40,6 +41,8 @@ static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
 static ngx_command_t commands[] = {
     {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bal_ngx_upstream_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
+    {ngx_string("ballast_check"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bal_ngx_check_directive,
+     NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bal_ngx_status_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
@@ -55,9 +58,13 @@ static void *create_loc_conf(ngx_conf_t *cf) {
     return ngx_pcalloc(cf->pool, sizeof(struct bal_ngx_status));
 }
 
+static ngx_int_t complete_configuration(ngx_conf_t *cf) {
+    return bal_ngx_check_verify_all(cf) == NGX_OK ? bal_ngx_load_header_init(cf) : NGX_ERROR;
+}
+
 static ngx_http_module_t context = {
     .preconfiguration = bal_ngx_variables_add,
-    .postconfiguration = bal_ngx_load_header_init,
+    .postconfiguration = complete_configuration,
     .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
     .create_loc_conf = create_loc_conf,

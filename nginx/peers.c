@@ -1,5 +1,7 @@
 /* The servers of an upstream in shared memory: one block of the live core for the primary servers, and one
  * for the backup servers. */
+#include "ballast/live/slow_start.h"
+#include "check.h"
 #include "process.h"
 #include "upstream.h"
 
@@ -222,7 +224,8 @@ static uint32_t list_configured_servers(struct bal_ngx_peers *peers) {
 static void list_servers(struct bal_ngx_peers *peers) {
     peers->server_list_count = peers->names ? bal_ngx_resolved_list(peers->names, peers->server_list)
                                             : list_configured_servers(peers);
-    peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count);
+    peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count) ^
+                              bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32;
 }
 
 /* ---- the role ---- */
@@ -382,6 +385,10 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
                                 others */
     const enum bal_code code =
         bal_dispatcher_configure(peers->d, now, peers->server_list, peers->server_list_count, err);
+    if (!code) {
+        bal_dispatcher_configure_slow_start(peers->d, now, (uint64_t)peers->upstream->slow_start * 1000000);
+        bal_ngx_check_apply(peers, now);
+    }
     peers->shared->servers = code ? 0 : peers->server_list_hash;
     return code;
 }
@@ -404,7 +411,7 @@ static enum bal_ngx_server_activity activity_of(const struct bal_server_view *vi
     return view->jobs ? BAL_NGX_BUSY : BAL_NGX_IDLE;
 }
 
-enum { EJECTED = 1, SHUT = 2, SILENT = 4 };
+enum { EJECTED = 1, SHUT = 2, SILENT = 4, FAILING = 8 };
 
 /* Under the lock: of one server. due: it is time to log. */
 static uint8_t collect_silence(struct bal_ngx_silence *silence, const struct bal_server_view *view,
@@ -447,6 +454,8 @@ static void tick(void *user, uint64_t now) {
         const bool ejected = view.name && view.ejected, shut = view.name && view.shut;
         peers->shared->logged_state[number] = (uint8_t)((ejected ? EJECTED : 0) | (shut ? SHUT : 0) |
                                                         collect_silence(&peers->silence, &view, before, due));
+        if (view.name && bal_ngx_check_log_change(peers, number, view.name, before & FAILING))
+            peers->shared->logged_state[number] |= FAILING;
         bal_ngx_records_add_activity(peers->records, number, activity_of(&view), passed);
         log_change(peers, view.name, before & EJECTED, ejected, "ejected");
         log_change(peers, view.name, before & SHUT, shut, "closed by max_fails");
@@ -515,6 +524,7 @@ static void check(void *user, uint64_t now) {
         apply_resolved_servers(peers, now);
     if (peers->upstream->stations)
         bal_ngx_peer_time_out_lost(peers, now);
+    bal_ngx_check_run(peers, now);
 }
 
 static void limit(void *user, ngx_cycle_t *cycle, uint64_t connections) {

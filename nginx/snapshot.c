@@ -1,6 +1,7 @@
 /* Copies the state of dispatchers, stations and locks for the status page. */
 #include "snapshot.h"
 
+#include "ballast/live/slow_start.h"
 #include "process.h"
 
 #include <string.h>
@@ -15,6 +16,8 @@ static void copy_servers(struct bal_ngx_snapshot_peers *snapshot, struct bal_ngx
             continue;
         const struct bal_ngx_server *known = bal_ngx_peers_server(peers, number);
         s->down = known && known->down;
+        s->check = bal_dispatcher_check_view(peers->d, number);
+        s->share = bal_dispatcher_slow_start_share(peers->d, snapshot->now, number);
         s->number = number;
         s->meter = peers->records->meter[number];
         strcpy(s->name, s->view.name);
@@ -89,6 +92,8 @@ const char *bal_ngx_snapshot_state(const struct bal_ngx_snapshot_server *server)
         return "draining";
     if (server->down || view->down)
         return "down";
+    if (server->check.closed)
+        return bal_check_state_name(server->check.state);
     if (view->ejected)
         return "ejected";
     if (view->shut)

@@ -3,11 +3,14 @@
 #ifndef NGINX_SNAPSHOT_H
 #define NGINX_SNAPSHOT_H
 
+#include "ballast/live/check.h"
 #include "station.h"
 #include "upstream.h"
 
 struct bal_ngx_snapshot_server {
     struct bal_server_view view; /* its name is below */
+    struct bal_check_view check;
+    double share; /* of its usual requests, while it starts slowly; otherwise 1 */
     char name[BAL_SERVER_NAME];
     uint32_t number;
     bool down; /* by the configuration of this process */
@@ -66,7 +69,8 @@ struct bal_ngx_snapshot {
  * those whose lock cannot be acquired, are left out (their locks are not). NULL: out of memory. */
 struct bal_ngx_snapshot *bal_ngx_snapshot_take(ngx_http_request_t *r);
 
-/* "idle", "on", "busy", "off", "set-up", "ejected", "closed", "silent", "draining" or "down". */
+/* "idle", "on", "busy", "off", "set-up", "failing", "unchecked", "ejected", "closed", "silent", "draining" or
+ * "down". */
 const char *bal_ngx_snapshot_state(const struct bal_ngx_snapshot_server *server);
 const char *bal_ngx_snapshot_station_state(const struct bal_ngx_snapshot_station *station);
 /* "on", "off", "set-up" or "draining". */

@@ -90,6 +90,22 @@ static void print_lock(struct bal_ngx_text *text, const struct bal_ngx_snapshot_
 
 /* ---- dispatchers ---- */
 
+/* The last check, and what all of them have led to. */
+static void print_check(struct bal_ngx_text *text, const struct bal_ngx_snapshot_peers *snapshot,
+                        const struct bal_check_view *check) {
+    bal_ngx_text_printf(text,
+                        ",\"check\":{\"state\":\"%s\",\"result\":\"%s\",\"in_a_row\":%uD,\"passed\":%uL,"
+                        "\"failed\":%uL,\"falls\":%uL,\"seconds\":",
+                        bal_check_state_name(check->state), bal_check_result_name(check->result),
+                        check->in_a_row, check->passed, check->failed, check->changes);
+    bal_ngx_text_seconds(text, check->took_ns);
+    if (check->result != BAL_CHECK_NONE) {
+        bal_ngx_text_printf(text, ",\"age\":");
+        bal_ngx_text_seconds(text, snapshot->now - ngx_min(check->result_at, snapshot->now));
+    }
+    bal_ngx_text_printf(text, "}");
+}
+
 static void print_server(struct bal_ngx_text *text, const struct bal_ngx_status *status,
                          const struct bal_ngx_snapshot_peers *snapshot,
                          const struct bal_ngx_snapshot_server *s) {
@@ -116,6 +132,10 @@ static void print_server(struct bal_ngx_text *text, const struct bal_ngx_status 
         bal_ngx_text_printf(text, ",\"on_trial\":true");
     if (view->until > snapshot->now)
         bal_ngx_text_printf(text, ",\"tried_in_ms\":%uL", (view->until - snapshot->now) / 1000000);
+    if (s->share < 1)
+        bal_ngx_text_printf(text, ",\"share\":0.%03uD", (uint32_t)(s->share * 1000));
+    if (s->check.checked)
+        print_check(text, snapshot, &s->check);
     bal_ngx_text_printf(text, "}");
 }
 

@@ -362,6 +362,66 @@ static void print_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_sn
     print_response(text, "ballast_response_seconds", begin_of_peers, t, t->times, t->peers->config.classes);
 }
 
+/* Of all servers where one starts slowly at all. */
+static void print_shares(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+    const char *name = "ballast_server_share";
+    bool begun = false;
+    EACH_TIER
+    EACH_SERVER {
+        if (!t->peers->upstream->slow_start)
+            continue;
+        if (!begun)
+            print_head(text, name, "gauge",
+                       "What a server gets of its usual requests: 1 but for slow start.");
+        begun = true;
+        begin_server(text, name, t, s);
+        bal_ngx_text_printf(text, "} %uD.%03uD\n", (uint32_t)s->share, (uint32_t)(s->share * 1000) % 1000);
+    }
+}
+
+static bool has_checks(const struct bal_ngx_snapshot *snapshot) {
+    EACH_TIER
+    EACH_SERVER
+    if (s->check.checked)
+        return true;
+    return false;
+}
+
+static void print_checks(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+    if (!has_checks(snapshot))
+        return;
+    print_head(text, "ballast_server_check_state", "gauge", "1 for what health checks say of a server.");
+    EACH_TIER
+    EACH_SERVER
+    if (s->check.checked) {
+        begin_server(text, "ballast_server_check_state", t, s);
+        print_label(text, "state", bal_check_state_name(s->check.state));
+        end_count(text, 1);
+    }
+    print_head(text, "ballast_server_checks_total", TOTAL, "Health checks of a server by result.");
+    EACH_TIER
+    EACH_SERVER
+    for (int passed = 1; s->check.checked && passed >= 0; passed--) {
+        begin_server(text, "ballast_server_checks_total", t, s);
+        print_label(text, "result", passed ? "passed" : "failed");
+        end_count(text, passed ? s->check.passed : s->check.failed);
+    }
+    print_head(text, "ballast_server_check_falls_total", TOTAL, "Times that health checks closed a server.");
+    EACH_TIER
+    EACH_SERVER
+    if (s->check.checked) {
+        begin_server(text, "ballast_server_check_falls_total", t, s);
+        end_count(text, s->check.changes);
+    }
+    print_head(text, "ballast_server_check_seconds", "gauge", "How long the last health check took.");
+    EACH_TIER
+    EACH_SERVER
+    if (s->check.checked) {
+        begin_server(text, "ballast_server_check_seconds", t, s);
+        end_seconds(text, s->check.took_ns);
+    }
+}
+
 static void print_servers(struct bal_ngx_text *text, const struct bal_ngx_status *status,
                           const struct bal_ngx_snapshot *snapshot) {
     print_head(text, "ballast_server_state", "gauge", "1 for the state in which a server is.");
@@ -513,6 +573,8 @@ void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_stat
     if (snapshot->peer_sets) {
         print_dispatchers(text, snapshot);
         print_servers(text, status, snapshot);
+        print_checks(text, snapshot);
+        print_shares(text, snapshot);
     }
     if (snapshot->stations)
         print_stations(text, status, snapshot);

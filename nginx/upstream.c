@@ -1,6 +1,7 @@
 /* The directive `ballast [POLICY] [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
- * [listen=ADDRESS] [record=N] [abort=wait|close];` */
+ * [slow_start=T] [listen=ADDRESS] [record=N] [abort=wait|close];` */
 #include "upstream.h"
+#include "check.h"
 #include "option.h"
 
 #include <math.h>
@@ -89,16 +90,32 @@ static char *set_urgent(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return bal_ngx_option_urgent(cf, value, &b->urgency.percent);
 }
 
+static char *set_slow_start(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    ngx_str_t text = *value;
+    const ngx_int_t ms = text.len ? ngx_parse_time(&text, 0) : NGX_ERROR;
+    if (b->stations)
+        return bal_ngx_option_error(cf, "\"slow_start=", value,
+                                    "it with servers that have no stations: leave out one of it and listen=");
+    if (ms == NGX_ERROR || ms < 1 || ms > 24 * 3600 * 1000)
+        return bal_ngx_option_error(
+            cf, "\"slow_start=", value,
+            "the time in which the share of a server that has come back grows, 1ms to 1d, as in "
+            "slow_start=30s");
+    b->slow_start = (ngx_msec_t)ms;
+    return NGX_CONF_OK;
+}
+
 static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
     return bal_ngx_option_abort(cf, value, &b->abort_frees);
 }
 
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots},         {"hold=", set_hold},   {"class=", set_class},
-    {"ejection=", set_ejection},   {"zone=", set_zone},   {"listen=", set_listen},
-    {"record=", set_record},       {"abort=", set_abort}, {"urgent=", set_urgent},
-    {"quarantine=", set_ejection}, /* deprecated: ejection= */
+    {"slots=", set_slots},           {"hold=", set_hold},           {"class=", set_class},
+    {"ejection=", set_ejection},     {"zone=", set_zone},           {"listen=", set_listen},
+    {"record=", set_record},         {"abort=", set_abort},         {"urgent=", set_urgent},
+    {"slow_start=", set_slow_start}, {"quarantine=", set_ejection}, /* deprecated: ejection= */
 };
 
 /* Is this option given? Some must be known before the policy can be chosen or checked. */
@@ -275,6 +292,8 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
             return NGX_ERROR;
         b->tries += rr_peers->tries;
     }
+    if (b->check && bal_ngx_check_complete(cf, b, us->peer.data) != NGX_OK)
+        return NGX_ERROR;
     us->peer.init = bal_ngx_peer_init;
     return NGX_OK;
 }
@@ -318,7 +337,7 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     for (ngx_uint_t i = b->default_policy ? 1 : 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(
             cf, options, sizeof options / sizeof *options, b, &text[i],
-            "slots=, hold=, class=, ejection=, zone=, listen=, record=, abort= or urgent=");
+            "slots=, hold=, class=, ejection=, slow_start=, zone=, listen=, record=, abort= or urgent=");
     if (result == NGX_CONF_OK)
         result = check_slots(cf, b);
     if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_TAKES_RANKS && !b->class)

@@ -82,9 +82,10 @@ struct bal_ngx_peers {
     struct bal_ngx_resolved *names; /* of servers that nginx looks up while it runs; NULL: none is */
     ngx_rbtree_node_t sentinel;
     struct bal_ngx_silence silence;
-    ngx_queue_t sent;           /* struct bal_ngx_peer_data, of this process; with stations */
-    uint32_t decisions;         /* so far */
-    time_t untracked_logged_at; /* when untracked requests were last logged */
+    struct bal_ngx_checker *checker; /* of health checks; NULL: not needed yet */
+    ngx_queue_t sent;                /* struct bal_ngx_peer_data, of this process; with stations */
+    uint32_t decisions;              /* so far */
+    time_t untracked_logged_at;      /* when untracked requests were last logged */
 };
 
 /* The directive. Zeroed: there is none in this upstream. */
@@ -112,8 +113,10 @@ struct bal_ngx_upstream {
     struct bal_ngx_address listen; /* ... here */
     ngx_uint_t peer_sets;
     struct bal_ngx_peers peers[PEER_SETS];
-    ngx_uint_t tries; /* servers that are not down */
-    bool resolves;    /* nginx looks names of servers up while it runs */
+    ngx_uint_t tries;            /* servers that are not down */
+    bool resolves;               /* nginx looks names of servers up while it runs */
+    struct bal_ngx_check *check; /* NULL: no health checks */
+    ngx_msec_t slow_start;       /* 0: servers start at once */
 };
 
 /* ---- peers.c ---- */

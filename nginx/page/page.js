@@ -3,8 +3,9 @@
 // set as text, never as markup.
 const EVERY = 500, PATIENCE = 2000, KEPT = 600, WINDOW = 20, TWIN_EVERY = 2000;
 const SPAN = 60; // seconds that charts show at least
-const STATES = ['idle', 'on', 'busy', 'set-up', 'off', 'draining', 'ejected', 'closed', 'silent', 'down'];
-const SIGNS = {ejected: '!', closed: '!', silent: '?', down: '×', draining: '↓', 'set-up': '↑'};
+const STATES = ['idle', 'on', 'busy', 'set-up', 'off', 'draining', 'failing', 'unchecked',
+    'ejected', 'closed', 'silent', 'down'];
+const SIGNS = {failing: '!', unchecked: '?', ejected: '!', closed: '!', silent: '?', down: '×', draining: '↓', 'set-up': '↑'};
 const $ = id => document.getElementById(id);
 const NS = 'http://www.w3.org/2000/svg';
 

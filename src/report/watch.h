@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { WATCH_CLASSES = 8, WATCH_BUCKETS = 128, WATCH_STATES = 10 };
+enum { WATCH_CLASSES = 8, WATCH_BUCKETS = 128, WATCH_STATES = 12 };
 
 /* Response times of a class: how many below each bound. */
 struct watch_times {

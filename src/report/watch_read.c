@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const bal_watch_states[WATCH_STATES] = {"idle",     "on",      "busy",   "set-up", "off",
-                                                    "draining", "ejected", "closed", "silent", "down"};
+const char *const bal_watch_states[WATCH_STATES] = {"idle",    "on",       "busy",    "set-up",
+                                                    "off",     "draining", "failing", "unchecked",
+                                                    "ejected", "closed",   "silent",  "down"};
 
 #define NUMBER_MOST 1e18
 enum { FLEET_STEPS = 500 }; /* what a fleet takes, in servers */

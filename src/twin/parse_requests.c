@@ -206,11 +206,11 @@ enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_hea
 /* Is it meant to work? And does it at present? */
 static bool is_counted(struct bal_document *d, int server, bool *away) {
     static const char *const leaving[] = {"draining", "down"};
-    static const char *const closed[] = {"ejected", "closed", "silent"};
+    static const char *const closed[] = {"failing", "unchecked", "ejected", "closed", "silent"};
     char state[BAL_RING_NAME];
     if (!parse_text(d, server, "state", state) || is_one_of(state, leaving, 2))
         return false;
-    *away = is_one_of(state, closed, 3);
+    *away = is_one_of(state, closed, sizeof closed / sizeof *closed);
     return true;
 }
 
