@@ -1,7 +1,9 @@
 /* The schedule of health checks: which server is checked when and by which process, and what results mean.
  *
- *     unchecked --passed--> passing --failed `falls` times in a row--> failing --passed `rises` times--> passing
- *         \------------------failed `falls` times in a row----------------^
+ *     unchecked --passed--> passing --failed `falls` times in a row--> failing --passed `rises` times-+
+ *         |                    ^                                           ^                          |
+ *         +---------- failed `falls` times in a row -----------------------+                          |
+ *                              +----------------------------------------------------------------------+
  *
  * No two servers keep a distance in time: each gap is drawn uniformly from 0.9 to 1.1 intervals, the second
  * one from 0 to 1, so that a thousand servers that were added at once are spread over the interval after

@@ -510,11 +510,15 @@ static bool dispatch_first_held(struct bal_dispatcher *d, uint32_t rank, uint32_
     return moves_on || decision.server < d->servers;
 }
 
-static void dispatch_held(struct bal_dispatcher *d) {
+static void dispatch_held_classes(struct bal_dispatcher *d, uint32_t classes) {
     struct block *block = d->block;
-    for (uint32_t rank = 0; block->held_count && rank < block->config.classes; rank++)
+    for (uint32_t rank = 0; block->held_count && rank < classes; rank++)
         while (block->held[rank].count && dispatch_first_held(d, rank, block->held_count))
             ;
+}
+
+static void dispatch_held(struct bal_dispatcher *d) {
+    dispatch_held_classes(d, d->block->config.classes);
     bal_dispatcher_backlog_update(d);
 }
 
@@ -572,14 +576,14 @@ static bool enqueue_behind_held(struct bal_dispatcher *d, uint32_t i) {
 static void start_request(struct bal_dispatcher *d, uint32_t i, struct bal_dispatch *to) {
     const struct block *block = d->block;
     struct request *r = request_at(d, i);
-    const bool others_wait = block->held_count && block->held[r->entry.rank].count;
+    const bool warming = bal_slow_start_warming(d->slow)->count;
     bool placed = true;
     r->since = block->now;
-    if (__builtin_expect(bal_slow_start_warming(d->slow)->count, 0)) {
+    if (__builtin_expect(warming, 0)) { /* a server may open, for those that are as urgent or more */
         bal_dispatcher_warm_up(d, r->tries == 0);
-        if (block->held_count)
-            dispatch_held(d);
+        dispatch_held_classes(d, r->entry.rank + 1);
     }
+    const bool others_wait = block->held_count && block->held[r->entry.rank].count;
     if (others_wait && (block->held_count < block->config.held || block->config.refuse_beyond))
         placed = enqueue_behind_held(d, i);
     else if (!d->probes || block->detached || !start_probing(d, i))
@@ -587,6 +591,8 @@ static void start_request(struct bal_dispatcher *d, uint32_t i, struct bal_dispa
     fill_dispatch(d, i, !placed ? BAL_REFUSE : r->entry.state == SENT ? BAL_SEND : BAL_WAIT, to);
     if (!placed)
         bal_ledger_release(&d->ledger, i);
+    if (__builtin_expect(warming, 0))
+        dispatch_held_classes(d, block->config.classes);
     bal_dispatcher_backlog_update(d);
 }
 

@@ -17,7 +17,8 @@
 
 #include <cmocka.h>
 
-#include "ballast/live/dispatcher.h"
+#include "ballast/live/check.h"
+#include "ballast/live/slow_start.h"
 
 /* So many kills, and then until so many of them have met an operation. */
 enum { SERVERS = 8, WORKERS = 3, OPEN = 40, KILLS = 150, KILLS_MOST = 15000, REBUILDS = 7, THREADED = 20000 };
@@ -104,7 +105,21 @@ static void take_news(struct bal_dispatcher *d, struct truth *truth) {
                 put(truth, &to, i);
 }
 
+/* Servers fall and rise by their checks, and start slowly. Half of the results are lost: others make those
+ * checks again. */
+static void check_servers(struct bal_dispatcher *d, struct bal_rng *rng) {
+    struct bal_check_order order;
+    while (bal_dispatcher_next_check(d, now(), &order))
+        if (bal_rng_below(rng, 2))
+            bal_dispatcher_finish_check(d, now(), order.ticket,
+                                        bal_rng_below(rng, 3) ? BAL_CHECK_PASSED : BAL_CHECK_REFUSED);
+    if (bal_rng_below(rng, 64) == 0)
+        bal_dispatcher_release_checks(d, now());
+}
+
 static void step(struct bal_dispatcher *d, struct truth *truth, struct bal_rng *rng) {
+    if (bal_rng_below(rng, 4) == 0)
+        check_servers(d, rng);
     const uint32_t i = bal_rng_below(rng, OPEN);
     struct bal_dispatch to;
     if (!truth->ticket[i]) {
@@ -171,6 +186,11 @@ static void configure(struct shared *shared, struct bal_dispatcher *d) {
     }
     lock(shared);
     assert_int_equal(bal_dispatcher_configure(d, now(), servers, SERVERS, NULL), BAL_OK);
+    bal_dispatcher_configure_slow_start(d, now(), 2000000);
+    bal_dispatcher_configure_checks(
+        d, now(),
+        &(struct bal_check_config){
+            .interval_ns = 1000000, .timeout_ns = 1000000, .rises = 1, .falls = 2, .mandatory = true});
     unlock(shared);
 }
 

@@ -280,11 +280,20 @@ static void run_until(struct world *w, uint64_t time) {
     w->now = time;
 }
 
+/* Of fleets without stations. What least-conn compares is checked after a decision, which may open servers
+ * that start slowly, so those start at once. */
+static void choose_checks(struct world *w) {
+    w->checked = !w->stations && w->seed % 3 > 0;
+    w->slow_start_ns =
+        !w->stations && w->seed % 2 && strcmp(w->policy_text, "least-conn") != 0 ? 100 * MS : 0;
+}
+
 static void run(struct world *w) {
     const struct weather calm = {.delay = 200 * US};
     w->storm = w->arrivals = true;
     choose_weather(w);
     choose_fleet(w);
+    choose_checks(w);
     world_note(w, "%s; %u dispatchers, %u servers with%s stations%s, %u slots, %u classes, max_fails %u%s",
                w->policy_text, w->dispatchers, w->servers, w->stations ? "" : "out",
                w->keepers ? " and keepers" : "", w->slots, w->classes, w->max_fails,

@@ -8,8 +8,9 @@
 #ifndef TESTS_LIVE_WORLD_H
 #define TESTS_LIVE_WORLD_H
 
-#include "ballast/live/dispatcher.h"
+#include "ballast/live/check.h"
 #include "ballast/live/keeper.h"
+#include "ballast/live/slow_start.h"
 #include "ballast/live/station.h"
 
 #include <setjmp.h>
@@ -215,6 +216,8 @@ struct datagram {
 
 struct world {
     uint64_t seed;
+    uint64_t slow_start_ns; /* of dispatchers without stations */
+    bool checked;           /* their servers are */
     struct bal_rng rng;
     struct recorded recorded[RECORDS], archive[RECORDS]; /* the last ones; some of all that ever were */
     uint32_t records;

@@ -115,6 +115,14 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
         }
         code = bal_dispatcher_configure(view, host_now(w, h), servers, count, &err);
         h->absent = h->left_out;
+        bal_dispatcher_configure_slow_start(view, host_now(w, h), w->slow_start_ns);
+        if (w->checked)
+            bal_dispatcher_configure_checks(view, host_now(w, h),
+                                            &(struct bal_check_config){.interval_ns = 20 * MS,
+                                                                       .timeout_ns = 10 * MS,
+                                                                       .rises = 1,
+                                                                       .falls = 2,
+                                                                       .mandatory = w->seed % 5 == 0});
     } else {
         uint64_t dispatchers[DISPATCHERS_MOST], stations[STATIONS_MOST];
         uint32_t others = 0;
@@ -332,6 +340,20 @@ static void respawn(struct world *w, struct host *h) {
         }
 }
 
+/* Checks that are due are made at once: they pass where the app is up and well, are lost now and then, and
+ * lie during the storm. */
+static void check_servers(struct world *w, struct host *h, struct bal_dispatcher *d) {
+    struct bal_check_order order;
+    while (bal_dispatcher_next_check(d, host_now(w, h), &order)) {
+        const char *name = bal_dispatcher_server(d, order.server).name;
+        const struct app *app = &w->app[name[strlen("server")] - '0'];
+        const bool well = app->up && !app->hangs && !(w->storm && world_chance(w, 0.05));
+        if (!w->storm || world_chance(w, 0.9))
+            bal_dispatcher_finish_check(d, host_now(w, h), order.ticket,
+                                        well ? BAL_CHECK_PASSED : BAL_CHECK_REFUSED);
+    }
+}
+
 static void pass(struct world *w, struct host *h) {
     uint64_t next = w->now + MS;
     twin_try_spent(w, h);
@@ -342,6 +364,8 @@ static void pass(struct world *w, struct host *h) {
         op_begin(w, h);
         const uint64_t asked =
             is_dispatcher(h) ? bal_dispatcher_run_timers(view, now) : bal_station_run_timers(view, now);
+        if (w->checked && is_dispatcher(h))
+            check_servers(w, h, view);
         if (op_end(w, h, worker)) {
             const uint64_t most = w->look_every ? w->look_every : 10 * MS;
             check_ages(w, h);

@@ -2,7 +2,7 @@
 
 usage: checked.py SERVERS DIRECTORY
 
-How server i behaves is read from DIRECTORY/i at each connection; what it got is counted in DIRECTORY/i.checks:
+How server i behaves is read from DIRECTORY/i at each connection; its checks are counted in DIRECTORY/i.checks:
   ok           200, with the text READY in its body
   status N     that status
   body TEXT    200, with that text in its body
@@ -14,7 +14,7 @@ How server i behaves is read from DIRECTORY/i at each connection; what it got is
   silent       accepts, and sends nothing
   grpc N       HTTP/2: a message of that status of grpc.health.v1 (1: serving)
   grpc none    HTTP/2: trailers without a message (the service is not known)
-Requests for other paths than /health are not counted, and get an `ok`, whatever the mode, as those of HTTP."""
+Other paths than /health are not counted, and get an `ok`, whatever the mode of HTTP is."""
 
 import os
 import socket
@@ -41,8 +41,8 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def read_grpc(connection: socket.socket) -> bool:
-    """Until the end of stream 1: is it a request over HTTP/2? (What its header says is compressed where nginx sends
-    it, which decodes ours.)"""
+    """Until the end of stream 1: is it a request over HTTP/2? (What its header says is compressed where nginx
+    sends it, which decodes ours.)"""
     stream = connection.makefile('rb')
     if stream.read(24) != b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n':
         return False

@@ -510,7 +510,7 @@ static void processes_take_over(void **state) {
 #define FRAMES_HEAD                                                                                          \
     "\0\0\0\4\0\0\0\0\0"                                                                                     \
     "\0\0\1\1\4\0\0\0\1\x88"
-#define BYTES(text) text, sizeof text - 1
+#define BYTES(text) (text), sizeof(text) - 1
 
 /* A response, and what it means when it has come, or when the connection is closed behind it. */
 static const struct {
