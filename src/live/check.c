@@ -56,11 +56,20 @@ static void schedule(struct bal_checks *checks, uint32_t server) {
     bal_tournament_set(tree_of(checks), server, key_of(&checks->server[server]));
 }
 
+/* Nobody will finish it: it is due again. */
+static void forget_check(struct bal_check_server *s) {
+    if (s->ticket)
+        s->due = s->sent_at;
+    s->ticket = 0;
+}
+
 void bal_checks_rebuild(struct bal_checks *checks) {
     checks->checked = checks->failing = 0;
     bal_tournament_init(tree_of(checks), checks->servers, INFINITY);
     for (uint32_t server = 0; server < checks->servers; server++) {
-        const struct bal_check_server *s = &checks->server[server];
+        struct bal_check_server *s = &checks->server[server];
+        if (checks->worker == BAL_NOBODY)
+            forget_check(s);
         checks->checked += s->checked;
         checks->failing += s->checked && s->state == BAL_CHECK_FAILING;
         schedule(checks, server);
@@ -126,11 +135,9 @@ void bal_checks_release(struct bal_checks *checks, uint32_t worker) {
     if (checks->worker != worker)
         return;
     for (uint32_t server = 0; server < checks->servers; server++) {
-        struct bal_check_server *s = &checks->server[server];
-        if (!s->ticket)
+        if (!checks->server[server].ticket)
             continue;
-        s->ticket = 0;
-        s->due = s->sent_at;
+        forget_check(&checks->server[server]);
         schedule(checks, server);
     }
     checks->worker = BAL_NOBODY;
