@@ -42,7 +42,7 @@ enum bal_purpose {
     BAL_STREAM_PATIENCE = 15,   /* after which time jobs give up waiting */
     BAL_STREAM_FAILURES = 16,   /* when servers of the event engine fail and are repaired */
     BAL_STREAM_GAPS = 17,       /* times between the events of the markov engine */
-    BAL_STREAM_DISPATCHERS = 18, /* to which dispatcher each job comes */
+    BAL_STREAM_ORIGINS = 18,    /* to which dispatcher each job comes */
     BAL_STREAM_TEST = 1000,     /* free for tests and callers; so is everything above */
 };
 

@@ -407,7 +407,7 @@ static enum bal_code init_network(struct network *net, const struct bal_policy_c
     bal_arrival_source_init(&net->arrivals, &model->arrivals,
                             system->per_most / bal_model_arrival_rate(model), &arrivals);
     bal_rng_init(&net->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
-    bal_rng_init(&net->origins, run->seed, run->replication, BAL_STREAM_DISPATCHERS);
+    bal_rng_init(&net->origins, run->seed, run->replication, BAL_STREAM_ORIGINS);
     bal_rng_init(&net->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
     bal_rng_init(&net->wires, run->seed, run->replication, BAL_STREAM_NETWORK);
     bal_rng_init(&net->churn, run->seed, run->replication, BAL_STREAM_CHURN);

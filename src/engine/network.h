@@ -3,8 +3,9 @@
  * network.c advances time and carries messages, network_dispatcher.c is what happens at dispatchers,
  * network_server.c what happens at servers, network_offers.c to whom servers offer their free slots,
  * network_backlog.c how jobs that are held get them. The rules of the last two are those of live fleets, and
- * the same code (policy/offers.h, policy/slot_requests.h). A message that takes no time is delivered after what is being done now and before anything later; so with one
- * dispatcher and no delay results are bit-identical to those of the event engine.
+ * the same code (policy/offers.h, policy/slot_requests.h). A message that takes no time is delivered after
+ * what is being done now and before anything later; so with one dispatcher and no delay results are
+ * bit-identical to those of the event engine.
  *
  * A job is a record that travels: it comes to a dispatcher, perhaps waits there for replies to probes or for
  * an idle server, goes to a server, perhaps to others by moving, stealing or failing, and its response goes
@@ -132,7 +133,7 @@ struct dispatcher {
     struct bal_ejection *ejection;
     double looks_at;     /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
     struct list held[2]; /* by rank */
-    struct seen *seen; /* NULL: servers do not offer their slots */
+    struct seen *seen;   /* NULL: servers do not offer their slots */
     struct bal_backlog backlog;
     uint32_t sequence; /* of the last BACKLOG */
 };
@@ -331,8 +332,8 @@ void bal_network_offers_resume(struct network *net, const struct message *messag
 /* Jobs are held, or no longer held, or an answer has come. */
 void bal_network_backlog_update(struct network *net, uint32_t dispatcher);
 void bal_network_backlog_timer(struct network *net, uint32_t dispatcher); /* BACKLOG_TIMER */
-void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher,
-                                         uint32_t server); /* SLOT_REQUEST_TIMEOUT */
+void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server); /* SLOT_REQUEST_TIMEOUT
+                                                                                                      */
 /* Where slots are offered: a message of a server has come. */
 void bal_network_backlog_server_reported(struct dispatcher *d, uint32_t server);
 /* A server has been closed, or a closed one has made an offer; it is open again. */

@@ -573,8 +573,8 @@ static enum bal_code init_dispatcher(struct network *net, uint32_t index,
         d->said = malloc(n);
     if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
         bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
-    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask ||
-        (net->offers && !d->seen) || (wire->heartbeat > 0 && !d->heard) || ((wire->heartbeat > 0 || wire->ejection) && !d->said) ||
+    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask || (net->offers && !d->seen) ||
+        (wire->heartbeat > 0 && !d->heard) || ((wire->heartbeat > 0 || wire->ejection) && !d->said) ||
         (wire->ejection && !d->ejection) ||
         (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||
         (system->features & WEIGHT_INDEX && bal_ranking_init(&d->ranking, &d->fleet)))

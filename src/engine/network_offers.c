@@ -207,7 +207,8 @@ uint32_t bal_network_offers_start(struct network *net, uint32_t server, uint32_t
 
 /* Nothing is offered without a network between them, or to a policy that wants no such reports. */
 enum bal_code bal_network_offers_init(struct network *net) {
-    const unsigned wants = net->spec->policy->wants & (BAL_WANTS_IDLE | BAL_WANTS_STILL_IDLE | BAL_WANTS_POWER);
+    const unsigned wants =
+        net->spec->policy->wants & (BAL_WANTS_IDLE | BAL_WANTS_STILL_IDLE | BAL_WANTS_POWER);
     net->offers = wants && !bal_network_is_plain(net->wire);
     if (!net->offers)
         return BAL_OK;

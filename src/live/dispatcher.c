@@ -58,7 +58,8 @@ static void use_token(struct bal_dispatcher *d, uint32_t server) {
 
 /* Where servers have no stations, one that works on fewer requests than it could has a free slot. */
 static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
-    return d->block->config.stations ? d->server[server].tokens.count > 0 : d->own[server] < d->block->config.slots;
+    return d->block->config.stations ? d->server[server].tokens.count > 0
+                                     : d->own[server] < d->block->config.slots;
 }
 
 /* Without stations the report of a server that has a free slot, by the rule of ballast/policy.h: after a

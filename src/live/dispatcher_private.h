@@ -94,9 +94,9 @@ struct server {
     uint32_t wakes;           /* start messages that are still to be sent */
     uint64_t token_until, token_since;
     uint64_t wake_at;
-    uint64_t heard_at;       /* when its station's last message came that was not late */
+    uint64_t heard_at;               /* when its station's last message came that was not late */
     struct bal_slot_request request; /* for a slot; in nanoseconds */
-    uint64_t host;           /* the same for servers of the same address, whatever the port */
+    uint64_t host;                   /* the same for servers of the same address, whatever the port */
 };
 
 /* ---- the block ---- */

@@ -21,10 +21,10 @@ struct bal_slot_request {
 };
 
 enum bal_slot_message {
-    BAL_SLOT_REQUEST,  /* to one server: one slot, please; valid as long as the answer is waited for */
-    BAL_SLOT_BACKLOG,  /* to all: so many jobs are held; valid for BAL_CLAIM_BEATS_BARRED beats */
-    BAL_SLOT_DECLINE,  /* to one: its offers cannot be used, for as long. The tokens of it are dropped */
-    BAL_SLOT_RESUME,   /* to one: they can be used again */
+    BAL_SLOT_REQUEST, /* to one server: one slot, please; valid as long as the answer is waited for */
+    BAL_SLOT_BACKLOG, /* to all: so many jobs are held; valid for BAL_CLAIM_BEATS_BARRED beats */
+    BAL_SLOT_DECLINE, /* to one: its offers cannot be used, for as long. The tokens of it are dropped */
+    BAL_SLOT_RESUME,  /* to one: they can be used again */
 };
 
 struct bal_slot_requests {
@@ -45,7 +45,8 @@ struct bal_slot_requests {
     bool (*is_unusable)(const void *host, uint32_t server);
     /* Is there a server with that number to which a backlog is announced? NULL: always. */
     bool (*is_present)(const void *host, uint32_t server);
-    void (*send)(void *host, enum bal_slot_message message, uint32_t server); /* BACKLOG: server is not used */
+    void (*send)(void *host, enum bal_slot_message message, uint32_t server); /* BACKLOG: server is not used
+                                                                               */
     void *host;
 };
 

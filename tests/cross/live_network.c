@@ -79,8 +79,8 @@ static bool agree(struct size fleet, double load, const char *policy) {
     struct replications live = run_live(fleet, load, policy);
     struct replications lab = run_lab(fleet, load, policy);
     char what[100];
-    snprintf(what, sizeof what, "%s, %u servers of %u slots, %u dispatchers, load %g: live and lab",
-             policy, fleet.servers, fleet.slots, fleet.dispatchers, load);
+    snprintf(what, sizeof what, "%s, %u servers of %u slots, %u dispatchers, load %g: live and lab", policy,
+             fleet.servers, fleet.slots, fleet.dispatchers, load);
     double live_mean, lab_mean, error;
     describe(&live, BAL_REPORTS_PER_JOB, &live_mean, &error);
     describe(&lab, BAL_REPORTS_PER_JOB, &lab_mean, &error);
