@@ -331,9 +331,9 @@ void bal_network_offers_resume(struct network *net, const struct message *messag
 
 /* Jobs are held, or no longer held, or an answer has come. */
 void bal_network_backlog_update(struct network *net, uint32_t dispatcher);
-void bal_network_backlog_timer(struct network *net, uint32_t dispatcher); /* BACKLOG_TIMER */
-void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server); /* SLOT_REQUEST_TIMEOUT
-                                                                                                      */
+/* BACKLOG_TIMER; SLOT_REQUEST_TIMEOUT. */
+void bal_network_backlog_timer(struct network *net, uint32_t dispatcher);
+void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server);
 /* Where slots are offered: a message of a server has come. */
 void bal_network_backlog_server_reported(struct dispatcher *d, uint32_t server);
 /* A server has been closed, or a closed one has made an offer; it is open again. */

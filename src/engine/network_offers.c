@@ -26,22 +26,22 @@ static double heartbeat_of(const struct network *net) {
     return net->wire->heartbeat > 0 ? net->wire->heartbeat : INFINITY;
 }
 
-/* ---- what a server keeps: a row for each dispatcher, then two sets of them ---- */
-
-static size_t rows_size(const struct network *net) {
-    return net->dispatchers * sizeof(struct net_party);
-}
+/* ---- what a server keeps: two sets of dispatchers, then a row for each of them ---- */
 
 static size_t set_size(const struct network *net) {
     return (bal_set_size(net->dispatchers) + 7) & ~(size_t)7;
 }
 
+static size_t book_size(const struct network *net) {
+    return 2 * set_size(net) + net->dispatchers * sizeof(struct net_party);
+}
+
 static char *book_of(const struct network *net, uint32_t server) {
-    return net->books + server * (rows_size(net) + 2 * set_size(net));
+    return net->books + server * book_size(net);
 }
 
 static struct net_party *party_of(const struct network *net, uint32_t server, uint32_t dispatcher) {
-    return (struct net_party *)(void *)book_of(net, server) + dispatcher;
+    return (struct net_party *)(void *)(book_of(net, server) + 2 * set_size(net)) + dispatcher;
 }
 
 static uint32_t free_slots(const struct network *net, uint32_t server) {
@@ -95,9 +95,9 @@ static uint32_t choose_poorest(void *host) {
 
 static struct bal_offers offers_of(struct offering *o) {
     struct network *net = o->net;
-    char *book = book_of(net, o->server), *sets = book + rows_size(net);
+    char *sets = book_of(net, o->server);
     const bool chooses = net->dispatchers > 1 && bal_policy_report_choices(net->spec) > 1;
-    return (struct bal_offers){.party = (struct bal_offer_party *)(void *)book,
+    return (struct bal_offers){.party = &party_of(net, o->server, 0)->party,
                                .stride = sizeof(struct net_party),
                                .dispatchers = net->everyone,
                                .holders = (struct bal_set *)(void *)sets,
@@ -212,7 +212,7 @@ enum bal_code bal_network_offers_init(struct network *net) {
     net->offers = wants && !bal_network_is_plain(net->wire);
     if (!net->offers)
         return BAL_OK;
-    net->books = calloc(net->system.servers, rows_size(net) + 2 * set_size(net));
+    net->books = calloc(net->system.servers, book_size(net));
     net->everyone = malloc(bal_set_size(net->dispatchers));
     if (!net->books || !net->everyone)
         return BAL_E_MEMORY;

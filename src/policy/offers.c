@@ -23,7 +23,7 @@ void bal_offers_set(const struct bal_offers *o, uint32_t dispatcher, uint32_t of
         bal_set_remove(o->holders, dispatcher);
     if (party->claim.held > offered)
         bal_set_insert(o->backlogged, dispatcher);
-    else
+    else if (o->backlogged->count) /* mostly there are none */
         bal_set_remove(o->backlogged, dispatcher);
 }
 
