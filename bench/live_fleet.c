@@ -34,7 +34,7 @@ struct request {
 };
 
 struct fleet {
-    uint32_t dispatchers, servers;
+    uint32_t dispatchers, servers, slots;
     double load, service, delay; /* in nanoseconds */
     uint64_t now, fleet_fini;
     struct bal_rng rng;
@@ -170,7 +170,7 @@ static void run_timers(struct fleet *f, uint32_t host) {
 }
 
 static void on_arrival(struct fleet *f, uint32_t d) {
-    const double rate = f->load * f->servers / f->service / f->dispatchers;
+    const double rate = f->load * f->servers * f->slots / f->service / f->dispatchers;
     schedule_event(f, bal_rng_exp(&f->rng) / rate, (struct event){.what = ARRIVAL, .host = d});
     const uint32_t i = new_request(f);
     f->request[i] = (struct request){.came = f->now, .dispatcher = d, .server = BAL_NONE};
@@ -300,7 +300,7 @@ static void begin_station(struct fleet *f, uint32_t server, uint64_t seed) {
     struct bal_error err;
     const uint32_t host = f->dispatchers + server;
     const struct bal_station_config config = {.workers = 1,
-                                              .slots = 1,
+                                              .slots = f->slots,
                                               .queue = 1 << 10,
                                               .peers = f->dispatchers,
                                               .beat_ns = 100 * MS,
@@ -364,6 +364,7 @@ struct live_fleet_measured live_fleet_measure(const struct live_fleet_setting *s
     struct fleet *f = check_memory(calloc(1, sizeof *f));
     *f = (struct fleet){.dispatchers = setting->dispatchers,
                         .servers = setting->servers,
+                        .slots = setting->slots ? setting->slots : 1,
                         .load = setting->load,
                         .service = setting->service_ns,
                         .delay = setting->delay_ns};

@@ -1,6 +1,6 @@
 /* A live fleet in simulated time: dispatchers and stations of the live core, as nginx configures them (a beat
- * of 100 ms, 10 ms for replies). Poisson arrivals, exponential service, one slot for each server; every
- * datagram and every hop of a request takes the same delay, and nothing is lost. Tokens ride on responses.
+ * of 100 ms, 10 ms for replies). Poisson arrivals, exponential service; every datagram and every
+ * hop of a request takes the same delay, and nothing is lost. Tokens ride on responses.
  * What is measured follows from the setting alone. Ends the program with a message where there is no memory.
  */
 #ifndef BENCH_LIVE_FLEET_H
@@ -12,6 +12,7 @@ enum { LIVE_FLEET_SERVERS_MOST = 1000, LIVE_FLEET_DISPATCHERS_MOST = 64 };
 
 struct live_fleet_setting {
     uint32_t servers, dispatchers;
+    uint32_t slots; /* of each server; 0 is 1 */
     double load, service_ns, delay_ns;
     const char *policy;
     uint64_t seed;     /* from 1 on */

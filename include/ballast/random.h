@@ -35,12 +35,14 @@ enum bal_purpose {
     BAL_STREAM_STEALING = 10,   /* which servers idle ones try to steal from, and which of several thieves is
                                    served */
     BAL_STREAM_PLACES = 11,     /* where generators of jobs go */
-    BAL_STREAM_NETWORK = 12,    /* delays and losses of messages, receivers of reports, dispatchers of jobs */
+    BAL_STREAM_NETWORK = 12,    /* delays and losses of messages, receivers of reports; in slotted time
+                                   dispatchers of jobs */
     BAL_STREAM_CHURN = 13,      /* when servers fail and return */
     BAL_STREAM_RESAMPLING = 14, /* which parts of a log stand for others like it */
     BAL_STREAM_PATIENCE = 15,   /* after which time jobs give up waiting */
     BAL_STREAM_FAILURES = 16,   /* when servers of the event engine fail and are repaired */
     BAL_STREAM_GAPS = 17,       /* times between the events of the markov engine */
+    BAL_STREAM_ORIGINS = 18,    /* to which dispatcher each job comes */
     BAL_STREAM_TEST = 1000,     /* free for tests and callers; so is everything above */
 };
 

@@ -133,10 +133,10 @@ static void deliver_message(struct network *net, const struct message *message) 
         bal_net_dispatcher_receive_report(net, message);
         break;
     case BACKLOG:
-        bal_network_backlog_receive(net, message);
+        bal_network_offers_receive_backlog(net, message);
         break;
     case RESUME:
-        bal_network_backlog_resume(net, message);
+        bal_network_offers_resume(net, message);
         break;
     case COMPLETE:
         bal_net_server_complete(net, message);
@@ -210,7 +210,7 @@ static uint32_t new_arrival(struct network *net) {
     j->rank = (uint8_t)system->job.rank;
     j->kind = net->recorded.kind;
     j->size = j->left = draw_size(net);
-    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->wires);
+    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->origins);
     transit_begin(net);
     return job;
 }
@@ -302,7 +302,7 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
     struct job *j = &net->job[job];
     j->rank = (uint8_t)system->job.rank;
     j->size = j->left = bal_dist_sample(&net->model->size, &net->sizes);
-    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->wires);
+    j->dispatcher = bal_dispatchers_draw(&net->wire->dispatchers, &net->origins);
     j->server = server;
     transit_begin(net);
     bal_net_dispatcher_count_own(net, job);
@@ -310,31 +310,38 @@ static enum bal_code join_first(struct system *system, uint32_t server) {
     return net->no_memory ? BAL_E_MEMORY : BAL_OK;
 }
 
-/* What servers are at the start dispatchers know, one of them that a server is idle. It costs nothing. */
+/* What a dispatcher knows of a server at the start. */
+static void set_initial_report(struct network *net, uint32_t dispatcher, uint32_t server, bool idle) {
+    struct dispatcher *d = &net->dispatcher[dispatcher];
+    const struct net_server *s = &net->net_server[server];
+    if (d->seen) {
+        const struct bal_offer_party *party = bal_network_offers_party(net, server, dispatcher);
+        d->seen[server].tokens = (struct bal_tokens){.seen = party->offers, .count = party->offered};
+        d->seen[server].rests = s->power != ON;
+    }
+    const bool has_token = d->seen ? d->seen[server].tokens.count : idle;
+    const enum bal_report report = has_token           ? BAL_REPORT_IDLE
+                                   : s->power == ON    ? BAL_REPORT_BUSY
+                                   : s->power == SETUP ? BAL_REPORT_SETUP
+                                                       : BAL_REPORT_OFF;
+    bal_policy_report(net->spec, d->state, &d->fleet, report, server, NULL);
+    if (d->said && has_token)
+        d->said[server] = BAL_REPORT_IDLE;
+}
+
+/* What servers are at the start dispatchers know, one of them that a slot is free. It costs nothing. */
 static void send_initial_reports(struct network *net) {
     const struct system *system = &net->system;
     for (uint32_t server = 0; server < system->servers; server++) {
         const uint32_t jobs = bal_system_first_jobs(system, server);
-        struct net_server *s = &net->net_server[server];
-        const bool idle = s->power == ON && jobs <= system_room(system, system->features);
-        if (s->power == ON && !idle)
+        const bool on = net->net_server[server].power == ON;
+        const bool idle = on && jobs <= system_room(system, system->features);
+        if (on && !idle)
             continue;
-        const uint32_t to = net->dispatchers > 1 ? bal_rng_below(&net->wires, net->dispatchers) : 0;
-        for (uint32_t i = 0; i < net->dispatchers; i++) {
-            struct dispatcher *d = &net->dispatcher[i];
-            bal_policy_report(net->spec, d->state, &d->fleet,
-                              idle && i == to     ? BAL_REPORT_IDLE
-                              : idle              ? BAL_REPORT_BUSY
-                              : s->power == SETUP ? BAL_REPORT_SETUP
-                                                  : BAL_REPORT_OFF,
-                              server, NULL);
-            if (d->said && idle && i == to)
-                d->said[server] = BAL_REPORT_IDLE;
-            if (d->seen)
-                d->seen[server] = (struct seen){.token = idle && i == to, .rests = !idle};
-        }
-        if (idle)
-            s->holder = to;
+        if (net->offers)
+            bal_network_offers_start(net, server, idle ? system->slots - jobs : 0);
+        for (uint32_t i = 0; i < net->dispatchers; i++)
+            set_initial_report(net, i, server, idle);
     }
 }
 
@@ -400,13 +407,14 @@ static enum bal_code init_network(struct network *net, const struct bal_policy_c
     bal_arrival_source_init(&net->arrivals, &model->arrivals,
                             system->per_most / bal_model_arrival_rate(model), &arrivals);
     bal_rng_init(&net->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
+    bal_rng_init(&net->origins, run->seed, run->replication, BAL_STREAM_ORIGINS);
     bal_rng_init(&net->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
     bal_rng_init(&net->wires, run->seed, run->replication, BAL_STREAM_NETWORK);
     bal_rng_init(&net->churn, run->seed, run->replication, BAL_STREAM_CHURN);
     net->dispatchers = wire->dispatchers.count ? wire->dispatchers.count : 1;
     net->dispatcher = calloc(net->dispatchers, sizeof *net->dispatcher);
-    if (!net->dispatcher || bal_net_servers_init(net) || bal_net_dispatchers_init(net, context) ||
-        bal_network_backlog_init(net))
+    if (!net->dispatcher || bal_net_servers_init(net) || bal_network_offers_init(net) ||
+        bal_net_dispatchers_init(net, context))
         return BAL_E_MEMORY;
     set_up_power(net);
     send_initial_reports(net);
@@ -428,9 +436,9 @@ enum bal_code bal_network_close(struct network *net, enum bal_code code, struct 
         code = bal_system_end(&net->system, code, trial, err);
     bal_net_dispatchers_fini(net);
     bal_net_servers_fini(net);
+    bal_network_offers_fini(net);
     bal_system_fini(&net->system);
     bal_trace_cursor_free(net->cursor);
-    free(net->claimant);
     free(net->job);
     free(net->message);
     bal_event_list_fini(&net->events);

@@ -1,9 +1,11 @@
 /* The network engine from the inside: dispatchers and servers that know of each other only by messages.
  *
  * network.c advances time and carries messages, network_dispatcher.c is what happens at dispatchers,
- * network_server.c what happens at servers, network_backlog.c how jobs that are held get free slots. A
- * message that takes no time is delivered after what is being done now and before anything later; so with one
- * dispatcher and no delay results are bit-identical to those of the event engine.
+ * network_server.c what happens at servers, network_offers.c to whom servers offer their free slots,
+ * network_backlog.c how jobs that are held get them. The rules of the last two are those of live fleets, and
+ * the same code (policy/offers.h, policy/slot_requests.h). A message that takes no time is delivered after
+ * what is being done now and before anything later; so with one dispatcher and no delay results are
+ * bit-identical to those of the event engine.
  *
  * A job is a record that travels: it comes to a dispatcher, perhaps waits there for replies to probes or for
  * an idle server, goes to a server, perhaps to others by moving, stealing or failing, and its response goes
@@ -14,9 +16,9 @@
 
 #include "base/event_list.h"
 #include "engine/system.h"
-#include "policy/backlog.h"
-#include "policy/claim.h"
 #include "policy/ejection.h"
+#include "policy/offers.h"
+#include "policy/slot_requests.h"
 
 #include <math.h>
 
@@ -74,10 +76,11 @@ struct message {
     union {
         uint32_t job;
         uint32_t other;
+        uint32_t offered; /* HEARTBEAT, REPORT: slots that it has been offered and has not used */
     };
     union {
-        uint32_t version;           /* BACKLOG: its number, to know which is the last */
-        uint32_t offered_elsewhere; /* HEARTBEAT: if it is idle, to another dispatcher */
+        uint64_t token;   /* HEARTBEAT, REPORT: the number of the last of these */
+        uint32_t version; /* BACKLOG: its number, to know which is the last */
         uint32_t next_free;
     };
     struct bal_reply load; /* HEARTBEAT, REPLY, and reports of the load */
@@ -107,19 +110,12 @@ struct network_observer {
     void (*delivers)(void *context, const struct message *message); /* it has arrived, not yet processed */
 };
 
-/* What a dispatcher that may hold jobs has seen of a server. */
+/* What a dispatcher has seen of a server that offers its slots. */
 struct seen {
-    double asked_until;    /* until then the answer to a backlog message is waited for; 0: none is open */
-    double declined_until; /* for so long the server is not to offer slots, at its wish */
-    bool token;
+    struct bal_tokens tokens;
+    struct bal_slot_request request;
     bool busy;  /* by its last load report */
     bool rests; /* it is off or in set-up */
-};
-
-/* What a server knows of a dispatcher that may hold jobs. */
-struct claimant {
-    struct bal_claim claim;
-    uint32_t sequence; /* of its last message */
 };
 
 struct dispatcher {
@@ -137,8 +133,7 @@ struct dispatcher {
     struct bal_ejection *ejection;
     double looks_at;     /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
     struct list held[2]; /* by rank */
-    /* Where jobs may be held and there are other dispatchers: */
-    struct seen *seen; /* NULL: not so */
+    struct seen *seen;   /* NULL: servers do not offer their slots */
     struct bal_backlog backlog;
     uint32_t sequence; /* of the last BACKLOG */
 };
@@ -150,9 +145,8 @@ struct net_server {
     uint32_t running;
     uint32_t *in_slot; /* jobs in service */
     enum power power;
-    uint32_t timer;      /* version of its POWER_TIMER */
-    uint32_t holder;     /* the dispatcher to which it last reported that it is idle; NO_INDEX: none */
-    uint32_t backlogged; /* dispatchers that hold jobs, by their last message */
+    uint32_t timer;   /* version of its POWER_TIMER */
+    uint32_t offered; /* slots that dispatchers have been offered and have not used */
     struct latency_ewma latency_ewma;
     double per_speed;
     bool fails_fast;
@@ -169,7 +163,7 @@ struct network {
     bool takes_time; /* messages may be late or lost, so that probes must be waited for */
     double timeout, sink_time;
     struct bal_arrival_source arrivals;
-    struct bal_rng sizes, wires, churn, stealing;
+    struct bal_rng sizes, origins, wires, churn, stealing;
     double spare_size; /* of a job that was refused: the next one gets it; NaN: none */
     struct bal_dist standby, setup;
     /* TRACE_JOBS */
@@ -182,8 +176,10 @@ struct network {
     uint32_t dispatchers;
     struct dispatcher *dispatcher;
     struct net_server *net_server;
-    uint32_t *slots;           /* all in_slot rows */
-    struct claimant *claimant; /* each dispatcher at each server, by server; NULL: jobs are not held so */
+    uint32_t *slots;          /* all in_slot rows */
+    bool offers;              /* servers offer their free slots; else they report each of them */
+    char *books;              /* what servers have offered, one after the other (network_offers.c) */
+    struct bal_set *everyone; /* all dispatchers */
 
     struct job *job;
     uint32_t jobs, free_job;
@@ -298,41 +294,50 @@ void bal_net_server_complete(struct network *net, const struct message *message)
 void bal_net_server_power_timer(struct network *net, const struct message *message);
 void bal_net_server_heartbeat_timer(struct network *net, uint32_t server);
 void bal_net_server_fail_or_repair(struct network *net, uint32_t server);
-/* A report to one dispatcher; and the present state, as in a heartbeat. */
+/* A report to one dispatcher; the present state; and the same as a heartbeat, which offers again what has not
+ * been used. */
 void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
                                 uint32_t dispatcher);
+void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t dispatcher);
 void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher);
 /* An idle server reports again that it is idle, at its rate. */
 void bal_net_server_report_still_idle(struct network *net, uint32_t server);
 bool bal_net_server_is_idle(const struct network *net, uint32_t server);
 
-/* ---- network_backlog.c: of no effect unless several dispatchers may hold jobs ---- */
+/* ---- network_offers.c: those that return nothing have no effect where slots are not offered ---- */
 
-enum bal_code bal_network_backlog_init(struct network *net);
-/* Jobs are held, or no longer held, or an answer has come: sends backlog messages to single servers, or to
- * all. */
+enum bal_code bal_network_offers_init(struct network *net);
+void bal_network_offers_fini(struct network *net);
+/* So many slots are free at the start, and each has been offered to a random dispatcher, without a message.
+ * Returns how many offers that are. */
+uint32_t bal_network_offers_start(struct network *net, uint32_t server, uint32_t slots);
+/* Slots are free: offers them by a report of that kind. */
+void bal_network_offers_fill(struct network *net, uint32_t server, enum bal_report report);
+/* A job of a dispatcher has come; a slot is in use that may have been offered; the server is not on any
+ * longer. forget: it does not know any longer who has a backlog. */
+void bal_network_offers_use(struct network *net, uint32_t server, uint32_t dispatcher);
+void bal_network_offers_trim(struct network *net, uint32_t server);
+void bal_network_offers_clear(struct network *net, uint32_t server, bool forget);
+/* Its heartbeats have been sent. */
+void bal_network_offers_beat(struct network *net, uint32_t server);
+/* A dispatcher for a report. */
+uint32_t bal_network_offers_draw(struct network *net, uint32_t server);
+struct bal_offer_party *bal_network_offers_party(const struct network *net, uint32_t server,
+                                                 uint32_t dispatcher);
+void bal_network_offers_receive_backlog(struct network *net, const struct message *message); /* BACKLOG */
+void bal_network_offers_resume(struct network *net, const struct message *message);          /* RESUME */
+
+/* ---- network_backlog.c ---- */
+
+/* Jobs are held, or no longer held, or an answer has come. */
 void bal_network_backlog_update(struct network *net, uint32_t dispatcher);
-void bal_network_backlog_timer(struct network *net, uint32_t dispatcher); /* BACKLOG_TIMER */
-void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher,
-                                         uint32_t server); /* SLOT_REQUEST_TIMEOUT
-                                                            */
-/* A message of a server has come, maybe of a closed one; a server has been closed; it is open again. */
-void bal_network_backlog_server_reported(struct network *net, const struct message *message);
-void bal_network_backlog_return_slot(struct network *net, struct dispatcher *d, uint32_t server);
-void bal_network_backlog_server_ineligible(struct network *net, struct dispatcher *d, uint32_t server);
-void bal_network_backlog_server_eligible(struct network *net, struct dispatcher *d, uint32_t server);
-/* At servers: */
-void bal_network_backlog_receive(struct network *net, const struct message *message); /* BACKLOG */
-void bal_network_backlog_resume(struct network *net, const struct message *message);  /* RESUME */
-/* A dispatcher with a backlog; NO_INDEX: none is known to be. */
-uint32_t bal_network_backlog_draw_dispatcher(struct network *net, uint32_t server);
-/* This dispatcher or, if it is barred, another one, unless almost all are barred. */
-uint32_t bal_network_backlog_redraw_dispatcher(struct network *net, uint32_t server, uint32_t dispatcher);
-/* A free slot has been offered; a job has come from there; the server has failed. */
-void bal_network_backlog_slot_offered(struct network *net, uint32_t server, uint32_t dispatcher);
-void bal_network_backlog_slot_used(struct network *net, uint32_t server, uint32_t dispatcher);
-void bal_network_backlog_clear_claims(struct network *net, uint32_t server);
-/* A slot that was reserved may now be free for a dispatcher with a backlog. */
-void bal_network_backlog_offer_slot(struct network *net, uint32_t server);
+/* BACKLOG_TIMER; SLOT_REQUEST_TIMEOUT. */
+void bal_network_backlog_timer(struct network *net, uint32_t dispatcher);
+void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server);
+/* Where slots are offered: a message of a server has come. */
+void bal_network_backlog_server_reported(struct dispatcher *d, uint32_t server);
+/* A server has been closed, or a closed one has made an offer; it is open again. */
+void bal_network_backlog_server_ineligible(struct dispatcher *d, uint32_t server);
+void bal_network_backlog_server_eligible(struct dispatcher *d, uint32_t server);
 
 #endif

@@ -77,6 +77,23 @@ static bool is_alive(const struct network *net, const struct dispatcher *d, uint
 
 static void dispatch_held(struct network *net, uint32_t dispatcher);
 
+/* What the policy is told of a server that it has used a token of, or that is open again. */
+static enum bal_report current_report(const struct network *net, const struct dispatcher *d,
+                                      uint32_t server) {
+    if (!d->seen || d->seen[server].rests)
+        return (enum bal_report)d->said[server];
+    if (d->seen[server].tokens.count == 0)
+        return BAL_REPORT_BUSY;
+    return net->spec->policy->wants & BAL_WANTS_STILL_IDLE ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;
+}
+
+/* What was heard of a silent server will be too old when it is back. */
+static void forget_silent_server(struct dispatcher *d, uint32_t server) {
+    d->said[server] = BAL_REPORT_BUSY;
+    if (d->seen && d->heard[server] >= 0)
+        d->seen[server].tokens.count = 0;
+}
+
 static void update_eligible(struct network *net, struct dispatcher *d, uint32_t server) {
     const bool open =
         is_alive(net, d, server) && (!d->ejection || bal_ejection_allows(d->ejection, server, net->now));
@@ -87,15 +104,15 @@ static void update_eligible(struct network *net, struct dispatcher *d, uint32_t 
     else
         bal_set_remove(d->eligible, server);
     if (!is_alive(net, d, server))
-        d->said[server] = BAL_REPORT_BUSY; /* its last report will be too old when it is back */
+        forget_silent_server(d, server);
     update_eligible_set(net, d);
     /* Reports of a closed server are not passed on before it is open again. */
-    bal_policy_report(net->spec, d->state, &d->fleet,
-                      open ? (enum bal_report)d->said[server] : BAL_REPORT_GONE, server, NULL);
+    bal_policy_report(net->spec, d->state, &d->fleet, open ? current_report(net, d, server) : BAL_REPORT_GONE,
+                      server, NULL);
     if (open)
-        bal_network_backlog_server_eligible(net, d, server);
+        bal_network_backlog_server_eligible(d, server);
     else
-        bal_network_backlog_server_ineligible(net, d, server);
+        bal_network_backlog_server_ineligible(d, server);
     if (open && net_dispatcher_held(d))
         dispatch_held(net, (uint32_t)(d - net->dispatcher));
 }
@@ -141,6 +158,15 @@ static void reuse_size(struct network *net, const struct job *j) {
         net->spare_size = j->size;
 }
 
+/* The job goes there: a slot that the server has offered is used. */
+static void use_token(struct network *net, struct dispatcher *d, uint32_t server) {
+    struct seen *seen = &d->seen[server];
+    if (seen->tokens.count == 0)
+        return;
+    seen->tokens.count--;
+    bal_policy_report(net->spec, d->state, &d->fleet, current_report(net, d, server), server, NULL);
+}
+
 static void send_job(struct network *net, uint32_t job, uint32_t server) {
     struct job *j = &net->job[job];
     struct dispatcher *d = &net->dispatcher[j->dispatcher];
@@ -149,7 +175,7 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
     j->joined = NAN;
     increment_own(net, d, server);
     if (d->seen)
-        d->seen[server].token = false;
+        use_token(net, d, server);
     if (d->ejection) {
         bal_ejection_sent(d->ejection, server);
         update_eligible(net, d, server);
@@ -382,26 +408,49 @@ static uint8_t report_of_heartbeat(const struct bal_server_state *server_state) 
     return BAL_REPORT_GONE;
 }
 
+/* Tokens, and whether the server looks idle. */
+static void update_seen(struct seen *seen, const struct message *message, uint32_t slots) {
+    const bool report = message->type == REPORT && message->detail != BAL_REPORT_LOAD;
+    if (!report)
+        seen->busy = message->load.length >= slots;
+    if (message->type == HEARTBEAT)
+        seen->rests = message->detail != BAL_SERVER_ON;
+    if (report)
+        seen->rests = message->detail == BAL_REPORT_OFF || message->detail == BAL_REPORT_SETUP;
+    if (!report && message->type != HEARTBEAT)
+        return;
+    tokens_receive(&seen->tokens, message->token, message->offered);
+    if (report && message->offered)
+        seen->busy = false;
+}
+
 /* The message is stored before the server may be opened by it: so the policy gets the new state of a server
  * that opens again, not the one from before it was closed. */
 static void record_report(struct network *net, struct dispatcher *d, const struct message *message,
-                          const struct bal_server_state *server_state) {
-    if (d->said && message->type == REPORT)
-        d->said[message->server] = message->detail;
-    if (d->said && message->type == HEARTBEAT)
-        d->said[message->server] = report_of_heartbeat(server_state);
-    bal_network_backlog_server_reported(net, message);
-    if (d->heard) {
-        d->heard[message->server] = net->now;
-        update_eligible(net, d, message->server);
+                          struct bal_server_state *server_state) {
+    const uint32_t server = message->server;
+    if (d->seen) {
+        update_seen(&d->seen[server], message, net->system.slots);
+        server_state->offered_elsewhere = d->seen[server].tokens.count == 0;
     }
-    bal_network_backlog_return_slot(net, d, message->server);
+    if (d->said && message->type == REPORT)
+        d->said[server] = message->detail;
+    if (d->said && message->type == HEARTBEAT)
+        d->said[server] = report_of_heartbeat(server_state);
+    if (d->seen)
+        bal_network_backlog_server_reported(d, server);
+    if (d->heard) {
+        d->heard[server] = net->now;
+        update_eligible(net, d, server);
+    }
+    if (d->seen && d->seen[server].tokens.count && !bal_set_contains(d->eligible, server))
+        bal_network_backlog_server_ineligible(d, server);
 }
 
 void bal_net_dispatcher_receive_report(struct network *net, const struct message *message) {
     struct dispatcher *d = &net->dispatcher[message->dispatcher];
-    const struct bal_server_state server_state = {(enum bal_server_status)message->detail, net->system.slots,
-                                                  message->load, message->offered_elsewhere};
+    struct bal_server_state server_state = {(enum bal_server_status)message->detail, net->system.slots,
+                                            message->load, false};
     const bool was_open = bal_is_eligible(&d->fleet, message->server);
     d->fleet.now = net->now * net->system.per_unit;
     record_report(net, d, message, &server_state);
@@ -515,13 +564,16 @@ static enum bal_code init_dispatcher(struct network *net, uint32_t index,
     d->fleet.urgent = !(system->features & HAS_CLASSES) ? NULL : net->takes_time ? d->urgent : system->urgent;
     d->fleet.ask = malloc(n * sizeof *d->fleet.ask);
     d->fleet.ask_room = n;
+    bal_backlog_init(&d->backlog);
+    if (net->offers)
+        d->seen = calloc(n, sizeof *d->seen);
     if (wire->heartbeat > 0)
         d->heard = calloc(n, sizeof *d->heard);
     if (wire->heartbeat > 0 || wire->ejection)
         d->said = malloc(n);
     if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
         bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
-    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask ||
+    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask || (net->offers && !d->seen) ||
         (wire->heartbeat > 0 && !d->heard) || ((wire->heartbeat > 0 || wire->ejection) && !d->said) ||
         (wire->ejection && !d->ejection) ||
         (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||

@@ -35,33 +35,27 @@ static void send_report_to_others(struct network *net, uint32_t server, enum bal
             bal_net_server_send_report(net, server, what, d);
 }
 
-/* One that has a backlog, if any is known to be; else a uniform one, or that with the fewest tokens of some.
- */
 static uint32_t pick_report_target(struct network *net, uint32_t server) {
     if (net->dispatchers == 1)
         return 0;
-    const uint32_t backlogged = bal_network_backlog_draw_dispatcher(net, server);
-    if (backlogged != NO_INDEX)
-        return backlogged;
-    const uint32_t choices = bal_policy_report_choices(net->spec);
-    uint32_t best = bal_rng_below(&net->wires, net->dispatchers);
-    for (uint32_t i = 1; i < choices; i++) {
-        const uint32_t other = bal_rng_below(&net->wires, net->dispatchers);
-        if (bal_policy_tokens(net->spec, net->dispatcher[other].state) <
-            bal_policy_tokens(net->spec, net->dispatcher[best].state))
-            best = other;
-    }
-    if (choices > 1)
-        net->system.fleet.probes += choices;
-    return bal_network_backlog_redraw_dispatcher(net, server, best);
+    return net->offers ? bal_network_offers_draw(net, server) : bal_rng_below(&net->wires, net->dispatchers);
+}
+
+/* That it is on concerns all dispatchers; that it is idle, one. */
+static void report_power_on(struct network *net, uint32_t server) {
+    bal_network_offers_fill(net, server, BAL_REPORT_ON);
+    for (uint32_t d = 0; d < net->dispatchers; d++)
+        if (bal_network_offers_party(net, server, d)->offered == 0)
+            bal_net_server_send_report(net, server, BAL_REPORT_BUSY, d);
 }
 
 static void report_idle(struct network *net, uint32_t server, enum bal_report what) {
-    const uint32_t to = pick_report_target(net, server);
-    bal_network_backlog_slot_offered(net, server, to);
-    bal_net_server_send_report(net, server, what, to);
-    if (what == BAL_REPORT_ON) /* that it is on concerns them all; that it is idle, one */
-        send_report_to_others(net, server, BAL_REPORT_BUSY, to);
+    if (!net->offers)
+        bal_net_server_send_report(net, server, what, 0);
+    else if (what == BAL_REPORT_ON)
+        report_power_on(net, server);
+    else
+        bal_network_offers_fill(net, server, what);
 }
 
 bool bal_net_server_is_idle(const struct network *net, uint32_t server) {
@@ -138,6 +132,8 @@ static void set_power(struct network *net, uint32_t server, enum power power) {
     if ((s->power == ON) != (power == ON))
         count_jobs(net, server, power == ON);
     s->power = power;
+    if (power != ON)
+        bal_network_offers_clear(net, server, power == DOWN);
     count_state(net, before, state_of(net, server));
     set_idle(net, server);
 }
@@ -277,9 +273,10 @@ static void add_job(struct network *net, uint32_t server, uint32_t job) {
         start_service(net, server, job);
     else
         bal_list_push(net, &s->waiting[features & CLASS_QUEUES ? j->rank : 0], job);
-    /* Where jobs are held, none comes unless a slot is offered: so it reports for each free slot, not only
-     * for the first. */
-    if (features & MULTISERVER && features & IDLE_REPORTS && net->flags & BAL_MAY_HOLD &&
+    bal_network_offers_trim(net, server);
+    /* Where jobs are held and each free slot is reported, none comes unless one is: so it reports again while
+     * there are others. */
+    if (!net->offers && features & MULTISERVER && features & IDLE_REPORTS && net->flags & BAL_MAY_HOLD &&
         bal_net_server_is_idle(net, server))
         report_idle(net, server, BAL_REPORT_IDLE);
 }
@@ -349,8 +346,8 @@ static void receive_job(struct network *net, const struct message *message) {
             net, (struct message){.type = full || discarded ? LOST : FAILURE, .job = message->job});
         return;
     }
-    if (net->job[message->job].server == server) /* it was sent here, not moved or stolen */
-        bal_network_backlog_slot_used(net, server, net->job[message->job].dispatcher);
+    if (net->offers && net->job[message->job].server == server) /* it was sent here, not moved or stolen */
+        bal_network_offers_use(net, server, net->job[message->job].dispatcher);
     add_job(net, server, message->job);
 }
 
@@ -446,18 +443,27 @@ void bal_net_server_power_timer(struct network *net, const struct message *messa
     start_waiting(net, server);
 }
 
-void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher) {
+void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t dispatcher) {
     static const uint8_t standing[] = {
         [ON] = BAL_SERVER_ON, [OFF] = BAL_SERVER_OFF, [SETUP] = BAL_SERVER_SETUP, [DOWN] = BAL_SERVER_GONE};
-    const struct net_server *s = &net->net_server[server];
-    const bool one = net->dispatchers > 1 && policy_wants(net, BAL_REPORT_IDLE); /* has its token */
+    struct message message = {.type = HEARTBEAT,
+                              .detail = standing[net->net_server[server].power],
+                              .server = server,
+                              .dispatcher = dispatcher,
+                              .load = load_of(net, server)};
+    if (net->offers) {
+        const struct bal_offer_party *party = bal_network_offers_party(net, server, dispatcher);
+        message.offered = party->offered;
+        message.token = party->offers;
+    }
     net->system.tally.totals.reports++;
-    network_send(net, (struct message){.type = HEARTBEAT,
-                                       .detail = standing[s->power],
-                                       .server = server,
-                                       .dispatcher = dispatcher,
-                                       .offered_elsewhere = one && s->holder != dispatcher,
-                                       .load = load_of(net, server)});
+    network_send(net, message);
+}
+
+void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher) {
+    if (net->offers)
+        offer_renew(bal_network_offers_party(net, server, dispatcher));
+    bal_net_server_send_state(net, server, dispatcher);
 }
 
 void bal_net_server_heartbeat_timer(struct network *net, uint32_t server) {
@@ -467,7 +473,7 @@ void bal_net_server_heartbeat_timer(struct network *net, uint32_t server) {
         return;
     for (uint32_t d = 0; d < net->dispatchers; d++)
         bal_net_server_send_heartbeat(net, server, d);
-    bal_network_backlog_offer_slot(net, server);
+    bal_network_offers_beat(net, server);
     if (net->system.features & STEALING && bal_net_server_is_idle(net, server))
         steal_jobs(net, server);
 }
@@ -503,8 +509,6 @@ void bal_net_server_fail_or_repair(struct network *net, uint32_t server) {
     if (fails) {
         set_timer(net, server, NULL);
         set_power(net, server, DOWN);
-        net->net_server[server].holder = NO_INDEX;
-        bal_network_backlog_clear_claims(net, server);
         drop_jobs(net, server);
         return;
     }
@@ -539,7 +543,6 @@ enum bal_code bal_net_servers_init(struct network *net) {
                                     .power = setup ? SETUP
                                              : off ? OFF
                                                    : ON,
-                                    .holder = NO_INDEX,
                                     .per_speed = 1 / servers->group[g].speed,
                                     .fails_fast = server >= good};
         }

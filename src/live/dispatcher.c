@@ -48,9 +48,9 @@ uint32_t bal_dispatcher_worker_number(const struct bal_dispatcher *d) {
 /* The request goes there: a slot that its station has offered is used. */
 static void use_token(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
-    if (s->tokens == 0)
+    if (s->tokens.count == 0)
         return;
-    s->tokens--;
+    s->tokens.count--;
     d->block->counts.used++;
     bal_dispatcher_report_idle(d, server);
     bal_dispatcher_server_refresh(d, server);
@@ -58,7 +58,8 @@ static void use_token(struct bal_dispatcher *d, uint32_t server) {
 
 /* Where servers have no stations, one that works on fewer requests than it could has a free slot. */
 static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
-    return d->block->config.stations ? d->server[server].tokens > 0 : d->own[server] < d->block->config.slots;
+    return d->block->config.stations ? d->server[server].tokens.count > 0
+                                     : d->own[server] < d->block->config.slots;
 }
 
 /* Without stations the report of a server that has a free slot, by the rule of ballast/policy.h: after a
@@ -768,12 +769,8 @@ void bal_dispatcher_leave(struct bal_dispatcher *d, uint64_t now) {
 static void receive_idle(struct bal_dispatcher *d, uint32_t server, const struct bal_message_idle *idle,
                          bool piggybacked) {
     struct server *s = &d->server[server];
-    uint64_t new = idle->token > s->tokens_seen ? idle->token - s->tokens_seen : 0;
-    new = new < idle->free ? new : idle->free;
-    s->tokens_seen = idle->token > s->tokens_seen ? idle->token : s->tokens_seen;
+    const uint32_t new = tokens_receive(&s->tokens, idle->token, idle->free);
     d->block->counts.tokens += new;
-    const uint64_t tokens = s->tokens + new;
-    s->tokens = tokens < idle->free ? (uint32_t)tokens : idle->free;
     s->token_since = new ? d->block->now : s->token_since;
     s->token_until = d->block->now + (uint64_t)idle->valid_ms * 1000000;
     if (!piggybacked && s->known_until < s->token_until)
@@ -794,7 +791,7 @@ static void set_power(struct bal_dispatcher *d, uint32_t server, uint32_t power,
     s->known_until = d->block->now + (uint64_t)valid_ms * 1000000;
     s->wakes = power == BAL_POWER_OFF ? s->wakes : 0;
     if (power != BAL_POWER_ON)
-        s->tokens = 0;
+        s->tokens.count = 0;
 }
 
 /* A reply to a probe for which a request waits. */
@@ -826,7 +823,7 @@ static void receive_load(struct bal_dispatcher *d, uint32_t server, const struct
         s->slots = load->slots;
         s->latency = load->latency_us == UINT32_MAX ? NAN : load->latency_us * 1e-6;
         if (load->probe == 0) /* we have no offers any longer */
-            s->tokens = 0;
+            s->tokens.count = 0;
         set_power(d, server, load->power, load->valid_ms);
         s->retracted = 1;
         bal_dispatcher_server_refresh(d, server);
@@ -842,7 +839,7 @@ static void mark_station_alive(struct bal_dispatcher *d, uint32_t server, bool r
     struct server *s = &d->server[server];
     s->heard_at = d->block->now;
     if (rebooted)
-        s->declined_until = 0;
+        s->request.declined_until = 0;
     if (rebooted || s->closed & SILENT)
         bal_ejection_release(d->ejection, server);
     if (s->closed & SUSPECT)
@@ -866,7 +863,7 @@ static enum bal_receipt admit_message(struct bal_dispatcher *d, uint32_t server,
         bal_dispatcher_enqueue_message(d, challenge);
     }
     if (s->window.boot != boot) /* it counts its offers from 1 again */
-        s->tokens_seen = s->tokens = 0;
+        s->tokens = (struct bal_tokens){0};
     if (receipt == BAL_RECEIPT_FRESH && !piggybacked)
         mark_station_alive(d, server, s->window.boot != boot);
     return receipt;
@@ -938,9 +935,9 @@ enum bal_receipt bal_dispatcher_receive_piggyback(struct bal_dispatcher *d, uint
 static void expire_server_state(struct bal_dispatcher *d, uint32_t server) {
     struct block *block = d->block;
     struct server *s = &d->server[server];
-    if (s->tokens && is_due(d, s->token_until)) {
-        block->counts.expired += s->tokens;
-        s->tokens = 0;
+    if (s->tokens.count && is_due(d, s->token_until)) {
+        block->counts.expired += s->tokens.count;
+        s->tokens.count = 0;
         bal_dispatcher_report_idle(d, server);
     }
     if (s->wakes && is_due(d, s->wake_at)) {
@@ -1071,7 +1068,7 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .in_flight = d->own[number],
                                     .jobs = d->block->config.stations ? d->load[number] : d->own[number],
                                     .slots = d->block->config.stations ? s->slots : d->block->config.slots,
-                                    .tokens = s->tokens,
+                                    .tokens = s->tokens.count,
                                     .token_since = s->token_since,
                                     .status = standing[s->power],
                                     .answered = s->answered,

@@ -272,7 +272,7 @@ static void rebuild_ejection(struct bal_dispatcher *d) {
 static void recount_questions(struct bal_dispatcher *d) {
     d->block->backlog.questions = 0;
     for (uint32_t server = 0; server < d->servers; server++)
-        d->block->backlog.questions += d->server[server].asked_until > 0;
+        d->block->backlog.questions += d->server[server].request.asked_until > 0;
 }
 
 static void rebuild_fleet(struct bal_dispatcher *d) {
@@ -420,7 +420,7 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
         }
         fault = find_server_fault(d, server, &tally[server % TALLIES]);
         excluded += d->ejection->server[server].back_off > 0;
-        questions += d->server[server].asked_until > 0;
+        questions += d->server[server].request.asked_until > 0;
     }
     if (!fault)
         fault = bal_checks_find_inconsistency(d->checks);

@@ -14,8 +14,9 @@
 #include "live/check.h"
 #include "live/ledger.h"
 #include "live/workers.h"
-#include "policy/backlog.h"
 #include "policy/ejection.h"
+#include "policy/offers.h"
+#include "policy/slot_requests.h"
 #include "policy/slow_start.h"
 
 #define NEVER UINT64_MAX
@@ -95,15 +96,13 @@ struct server {
     uint32_t slots;
     double latency; /* seconds; NaN: not reported */
     uint64_t known_until;
-    uint64_t tokens_seen; /* the last one that was offered to us */
-    uint32_t tokens;      /* at hand */
-    uint32_t wakes;       /* start messages that are still to be sent */
+    struct bal_tokens tokens; /* slots that it has offered to us */
+    uint32_t wakes;           /* start messages that are still to be sent */
     uint64_t token_until, token_since;
     uint64_t wake_at;
-    uint64_t heard_at;       /* when its station's last message came that was not late */
-    uint64_t asked_until;    /* when waiting for the answer to our request ends; 0: none is open */
-    uint64_t declined_until; /* until then its station makes no offers, at our request */
-    uint64_t host;           /* the same for servers of the same address, whatever the port */
+    uint64_t heard_at;               /* when its station's last message came that was not late */
+    struct bal_slot_request request; /* for a slot; in nanoseconds */
+    uint64_t host;                   /* the same for servers of the same address, whatever the port */
 };
 
 /* ---- the block ---- */
@@ -235,6 +234,8 @@ void bal_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server);
 void bal_dispatcher_server_refresh(struct bal_dispatcher *d, uint32_t server);
 /* When something of it expires, in nanoseconds; INFINITY: never. */
 double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_t server);
+/* Updates when that is in the index. */
+void bal_dispatcher_server_update_expiry(struct bal_dispatcher *d, uint32_t server);
 /* Sets the state that a server has before its first message. */
 void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server);
 /* Removes a server that was leaving and has no requests left. */

@@ -120,7 +120,7 @@ void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum 
     const bool was_open = s->closed == 0;
     s->closed = closed ? s->closed | reason : s->closed & ~(uint32_t)reason;
     const bool open = s->closed == 0;
-    if (closed && !was_open && s->tokens) /* it was full, and could be used soon; now it may not be */
+    if (closed && !was_open && s->tokens.count) /* it was full, and could be used soon; now it may not be */
         bal_dispatcher_backlog_decline(d, server);
     if (open == was_open)
         return;
@@ -146,7 +146,8 @@ static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t s
         return BAL_REPORT_GONE;
     if (d->block->config.stations && s->power != BAL_POWER_ON)
         return s->power == BAL_POWER_OFF ? BAL_REPORT_OFF : BAL_REPORT_SETUP;
-    const bool idle = d->block->config.stations ? s->tokens > 0 : d->own[server] < d->block->config.slots;
+    const bool idle =
+        d->block->config.stations ? s->tokens.count > 0 : d->own[server] < d->block->config.slots;
     if (!idle)
         return BAL_REPORT_BUSY;
     return policy_wants(d, BAL_WANTS_STILL_IDLE) ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;
@@ -183,17 +184,18 @@ double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_
         return INFINITY;
     if (d->block->config.stations) {
         due = s->closed & SILENT || d->block->detached ? NEVER : s->known_until;
-        due = s->tokens ? earlier(due, s->token_until) : due;
+        due = s->tokens.count ? earlier(due, s->token_until) : due;
         due = s->wakes ? earlier(due, s->wake_at) : due;
-        due = s->asked_until ? earlier(due, s->asked_until) : due;
     }
-    const double key = due == NEVER ? INFINITY : (double)due;
+    double key = due == NEVER ? INFINITY : (double)due;
+    if (s->request.asked_until > 0)
+        key = fmin(key, s->request.asked_until);
     if (!(s->closed & EJECTED) || d->ejection->server[server].trying)
         return key;
     return fmin(key, bal_ejection_until(d->ejection, server));
 }
 
-static void update_expiry(struct bal_dispatcher *d, uint32_t server) {
+void bal_dispatcher_server_update_expiry(struct bal_dispatcher *d, uint32_t server) {
     const double key = bal_dispatcher_server_next_expiry(d, server);
     if (key != bal_tournament_key(d->due, server))
         bal_tournament_set(d->due, server, key);
@@ -212,7 +214,7 @@ void bal_dispatcher_server_refresh(struct bal_dispatcher *d, uint32_t server) {
                                    (s->power == BAL_POWER_OFF || s->power == BAL_POWER_SETUP) &&
                                        !policy_wants(d, BAL_WANTS_POWER));
     }
-    update_expiry(d, server);
+    bal_dispatcher_server_update_expiry(d, server);
 }
 
 /* ---- coming and going ---- */
@@ -233,11 +235,12 @@ void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
     s->slots = 1;
     s->latency = NAN;
     s->known_until = d->block->now + d->block->config.grace_ns;
-    s->tokens_seen = s->token_until = s->token_since = s->wake_at = 0;
+    s->token_until = s->token_since = s->wake_at = 0;
     s->heard_at = 0;
     s->host = hash_host(s->name);
     bal_dispatcher_backlog_reset(d, server);
-    s->tokens = s->wakes = 0;
+    s->tokens = (struct bal_tokens){0};
+    s->wakes = 0;
     s->latency_ewma = (struct latency_ewma){0, 0};
     d->load[server] = d->urgent_load[server] = 0;
 }
@@ -249,5 +252,5 @@ void bal_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server) {
     bal_dispatcher_backlog_reset(d, server);
     s->closed = REMOVED;
     s->presence = NOT_THERE;
-    update_expiry(d, server);
+    bal_dispatcher_server_update_expiry(d, server);
 }

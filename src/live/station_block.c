@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c7374610004); /* "balsta" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c7374610005); /* "balsta" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -97,24 +97,18 @@ static void empty_lists(struct bal_station *s) {
 /* Rebuilds the sets of peers: by id and by kind, those that hold offers and those that have a backlog. */
 static void rebuild_peer_sets(struct bal_station *s) {
     const uint32_t n = s->block->config.peers;
-    s->block->offered = 0;
     bal_directory_clear(s->directory, s->places);
     bal_set_init(s->dispatchers, n);
     bal_set_init(s->stations, n);
-    bal_set_init(s->backlogged, n);
-    bal_set_init(s->holders, n);
     for (uint32_t i = 0; i < n; i++) {
         const struct peer *peer = &s->peer[i];
         if (peer->kind == NO_PEER)
             continue;
         bal_directory_add(s->directory, s->places, s->peer_id[i], i);
         bal_set_insert(peer->kind == DISPATCHER ? s->dispatchers : s->stations, i);
-        s->block->offered += peer->offered;
-        if (peer->offered)
-            bal_set_insert(s->holders, i);
-        if (peer->claim.held > peer->offered)
-            bal_set_insert(s->backlogged, i);
     }
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_rebuild(&offers);
 }
 
 void bal_station_create(void *memory, const struct bal_station_config *config, uint64_t now) {
@@ -298,8 +292,8 @@ const char *bal_station_find_inconsistency(const struct bal_station *s) {
     const char *fault = s->block->busy ? "an operation was not finished" : find_job_fault(s);
     uint32_t offered = 0;
     for (uint32_t i = 0; !fault && i < s->block->config.peers; i++) {
-        offered += s->peer[i].offered;
-        if ((s->peer[i].offered > 0) != bal_set_contains(s->holders, i))
+        offered += s->peer[i].party.offered;
+        if ((s->peer[i].party.offered > 0) != bal_set_contains(s->holders, i))
             fault = "who holds offers is not known";
     }
     if (!fault && offered != s->block->offered)

@@ -1,16 +1,9 @@
 /* The messages of a station: offers of free slots, loads, power, stealing; and its timers.
  *
- * Who is offered a free slot. A dispatcher that holds requests sends BACKLOG: to all stations, again with
- * every beat as long as it holds any, or to this one alone, which requests one slot now and is always
- * answered. A slot goes to a dispatcher that has a backlog, else to one chosen uniformly at random; a slot
- * that is offered to one without a backlog is taken back for one that has a backlog. The invariant: an idle
- * slot is not reserved for a dispatcher that cannot use it while another one has reported a backlog, for
- * longer than a beat and a quarter. The reason: a dispatcher that holds requests uses an offer as soon as it
- * receives it. One that has reported a backlog and has not used its offer for a beat is dead, cut off, or has
- * closed this server. When another one requests the slot it gets it, and the one that did not use it is
- * barred for three beats: it is chosen last, and its offers may be taken back at once. A request from it ends
- * the bar. A dispatcher that knows that it cannot use offers reports that itself (BACKLOG to this station,
- * with none held), which bars it for the time in the message. */
+ * Who is offered a free slot: policy/offers.h decides, for the lab as well. A dispatcher that holds requests
+ * sends BACKLOG: to all stations, again with every beat as long as it holds any, or to this one alone, which
+ * requests one slot now and is always answered. One that knows that it cannot use offers sends BACKLOG to
+ * this station with none held. */
 #include "live/directory.h"
 #include "live/station_private.h"
 
@@ -94,22 +87,6 @@ static uint32_t offerable_slots(const struct bal_station *s) {
     return slots > expected ? slots - expected : 0;
 }
 
-static void set_offered(struct bal_station *s, uint32_t number, uint32_t offered) {
-    struct peer *peer = &s->peer[number];
-    if (peer->offered == 0 || offered < peer->offered)
-        peer->claim.offered_at = (double)s->block->now;
-    s->block->offered += offered - peer->offered;
-    peer->offered = offered;
-    if (offered)
-        bal_set_insert(s->holders, number);
-    else
-        bal_set_remove(s->holders, number);
-    if (peer->claim.held > offered)
-        bal_set_insert(s->backlogged, number);
-    else
-        bal_set_remove(s->backlogged, number);
-}
-
 /* An IDLE message that offers it so many slots. */
 static struct bal_message idle_message(const struct bal_station *s, uint32_t number, uint32_t offered) {
     return (struct bal_message){.type = BAL_MSG_IDLE,
@@ -117,16 +94,16 @@ static struct bal_message idle_message(const struct bal_station *s, uint32_t num
                                 .idle = {.free = offered,
                                          .slots = s->block->config.slots,
                                          .valid_ms = validity_ms(s),
-                                         .token = s->peer[number].offers}};
+                                         .token = s->peer[number].party.offers}};
 }
 
 static void send_offer(struct bal_station *s, uint32_t number) {
-    enqueue_message(s, idle_message(s, number, s->peer[number].offered));
+    enqueue_message(s, idle_message(s, number, s->peer[number].party.offered));
 }
 
 /* Sends it its unused offers; if there are none, the load. */
 static void send_current_state(struct bal_station *s, uint32_t number) {
-    if (s->peer[number].offered)
+    if (s->peer[number].party.offered)
         send_offer(s, number);
     else
         send_load(s, s->peer_id[number], 0);
@@ -134,85 +111,64 @@ static void send_current_state(struct bal_station *s, uint32_t number) {
 
 /* Unused offers are sent again, because the message may have been lost. */
 static void send_heartbeat_to(struct bal_station *s, uint32_t number) {
-    struct peer *peer = &s->peer[number];
-    peer->offers += peer->offered;
+    offer_renew(&s->peer[number].party);
     send_current_state(s, number);
 }
 
-static bool is_barred(const struct bal_station *s, uint32_t number) {
-    return claim_is_barred(&s->peer[number].claim, (double)s->block->now);
-}
-
-static bool has_backlog(const struct bal_station *s, uint32_t number) {
-    return claim_has_backlog(&s->peer[number].claim, (double)s->block->now);
-}
-
-/* One that holds more requests than it has offers, BAL_SET_ABSENT: there is none. Those that have no backlog
- * any longer are removed on the way, and those that are barred, until they report a backlog again. */
-static uint32_t draw_backlogged(struct bal_station *s) {
-    while (s->backlogged->count) {
-        const uint32_t number = bal_set_uniform(s->backlogged, &s->rng);
-        if (has_backlog(s, number) && !is_barred(s, number))
-            return number;
-        if (!has_backlog(s, number))
-            s->peer[number].claim.held = 0;
-        bal_set_remove(s->backlogged, number);
+static void send_offer_news(void *host, uint32_t number, enum bal_offer_news news) {
+    struct bal_station *s = host;
+    switch (news) {
+    case BAL_OFFER_MADE:
+        s->block->counts.offers++;
+        send_offer(s, number);
+        break;
+    case BAL_OFFER_CHANGED:
+        send_current_state(s, number);
+        break;
+    case BAL_OFFER_REFUSED:
+        send_heartbeat_to(s, number);
+        break;
     }
-    return BAL_SET_ABSENT;
 }
 
-/* One of those that are not barred, uniformly. Where almost all are barred, a barred one may be drawn: its
- * offer can be taken back at any time. */
-static uint32_t draw_dispatcher(struct bal_station *s) {
-    enum { DRAWS = 16 };
-    uint32_t number = bal_set_uniform(s->dispatchers, &s->rng);
-    for (int i = 0; i < DRAWS && is_barred(s, number); i++)
-        number = bal_set_uniform(s->dispatchers, &s->rng);
-    return number;
-}
-
-/* A dispatcher with a backlog, if any is known; else any, uniformly; BAL_SET_ABSENT: there is none. */
-static uint32_t pick_offer_target(struct bal_station *s) {
-    const uint32_t backlogged = draw_backlogged(s);
-    if (backlogged != BAL_SET_ABSENT || s->dispatchers->count == 0)
-        return backlogged;
-    return draw_dispatcher(s);
-}
-
-static void offer_to(struct bal_station *s, uint32_t number) {
-    s->peer[number].offers++;
-    s->block->counts.offers++;
-    set_offered(s, number, s->peer[number].offered + 1);
-    send_offer(s, number);
+struct bal_offers bal_station_offers(struct bal_station *s) {
+    struct station_block *block = s->block;
+    return (struct bal_offers){.party = &s->peer[0].party,
+                               .stride = sizeof *s->peer,
+                               .dispatchers = s->dispatchers,
+                               .holders = s->holders,
+                               .backlogged = s->backlogged,
+                               .offered = &block->offered,
+                               .slots = offerable_slots(s),
+                               .at_rate = block->config.offer_ns != 0,
+                               .now = (double)block->now,
+                               .beat = (double)block->config.beat_ns,
+                               .rng = &s->rng,
+                               .send = send_offer_news,
+                               .host = s};
 }
 
 void bal_station_offer(struct bal_station *s) {
-    while (s->block->config.offer_ns == 0 && s->block->offered < offerable_slots(s)) {
-        const uint32_t number = pick_offer_target(s);
-        if (number == BAL_SET_ABSENT)
-            return;
-        offer_to(s, number);
-    }
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_fill(&offers);
 }
 
-/* The same for an offer that was returned. Where no other dispatcher can use it either, it is offered again
- * with the next beat only: otherwise it would come back at once, again and again. */
-static void offer_elsewhere(struct bal_station *s) {
-    while (s->block->config.offer_ns == 0 && s->block->offered < offerable_slots(s)) {
-        const uint32_t number = pick_offer_target(s);
-        if (number == BAL_SET_ABSENT || is_barred(s, number))
-            return;
-        offer_to(s, number);
-    }
+void bal_station_retract_offers(struct bal_station *s) {
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_trim(&offers);
+}
+
+static void clear_offers(struct bal_station *s) {
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_clear(&offers);
 }
 
 void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher) {
     const uint32_t number = find_peer(s, dispatcher);
-    if (number == BAL_DIRECTORY_NOBODY)
+    if (number == BAL_DIRECTORY_NOBODY || s->peer[number].kind != DISPATCHER)
         return;
-    struct peer *peer = &s->peer[number];
-    claim_slot_used(&peer->claim);
-    set_offered(s, number, peer->offered - (peer->offered > 0));
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_use(&offers, number);
 }
 
 /* ---- offers that are sent with responses ---- */
@@ -232,12 +188,13 @@ bool bal_station_piggyback_offer(struct bal_station *s, uint64_t now, uint64_t t
     const bool may = j && j->entry.state == RUNNING && !j->moved && !j->reserved_for && will_be_free(s);
     const uint32_t sender = may && j->dispatcher ? find_peer(s, j->dispatcher) : BAL_DIRECTORY_NOBODY;
     const bool known = sender != BAL_DIRECTORY_NOBODY && s->peer[sender].kind == DISPATCHER;
-    const uint32_t reserved_for = known ? pick_offer_target(s) : BAL_SET_ABSENT;
+    const struct bal_offers offers = bal_station_offers(s);
+    const uint32_t reserved_for = known ? bal_offers_draw(&offers) : BAL_SET_ABSENT;
     if (known)
         j->reserved_for = s->peer_id[reserved_for];
     if (known && reserved_for == sender) {
-        s->peer[reserved_for].offers++;
-        *message = idle_message(s, reserved_for, s->peer[reserved_for].offered + 1);
+        s->peer[reserved_for].party.offers++;
+        *message = idle_message(s, reserved_for, s->peer[reserved_for].party.offered + 1);
         bal_sender_stamp(&s->block->sender, message);
         j->piggyback_seq = message->sequence;
     }
@@ -250,82 +207,18 @@ void bal_station_offer_reserved_slot(struct bal_station *s, uint64_t reserved_fo
     const uint32_t number = find_peer(s, reserved_for);
     if (number == BAL_DIRECTORY_NOBODY)
         return;
-    const bool others_wait = draw_backlogged(s) != BAL_SET_ABSENT && !bal_set_contains(s->backlogged, number);
-    if (others_wait || s->block->offered >= offerable_slots(s)) {
+    const struct bal_offers offers = bal_station_offers(s);
+    const bool others_wait =
+        bal_offers_draw_backlogged(&offers) != BAL_SET_ABSENT && !bal_set_contains(s->backlogged, number);
+    if (others_wait || s->block->offered >= offers.slots) {
         if (piggyback_seq)
             send_current_state(s, number);
     } else if (piggyback_seq && s->block->sender.sequence == piggyback_seq) {
         s->block->counts.offers++;
         s->block->counts.piggybacked++;
-        set_offered(s, number, s->peer[number].offered + 1);
+        bal_offers_set(&offers, number, s->peer[number].party.offered + 1);
     } else {
-        offer_to(s, number);
-    }
-}
-
-void bal_station_retract_offers(struct bal_station *s) {
-    while (s->block->offered > offerable_slots(s)) {
-        const uint32_t number = bal_set_uniform(s->holders, &s->rng);
-        set_offered(s, number, s->peer[number].offered - 1);
-    }
-}
-
-static bool is_reserved(const struct bal_station *s, uint32_t number) {
-    return claim_is_reserved(&s->peer[number].claim, (double)s->block->now, (double)s->block->config.beat_ns);
-}
-
-/* A dispatcher whose offer may be taken back, drawn uniformly or nearly so; BAL_SET_ABSENT: there is none. */
-static uint32_t find_holder(struct bal_station *s, uint32_t but) {
-    const uint32_t count = s->holders->count;
-    const uint32_t first = count ? bal_rng_below(&s->rng, count) : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t number = s->holders->slot[(first + i) % count];
-        if (number != but && !is_reserved(s, number))
-            return number;
-    }
-    return BAL_SET_ABSENT;
-}
-
-static void retract_offer(struct bal_station *s, uint32_t number) {
-    struct peer *peer = &s->peer[number];
-    claim_retract(&peer->claim, (double)s->block->now, (double)s->block->config.beat_ns);
-    set_offered(s, number, peer->offered - 1);
-    send_current_state(s, number);
-}
-
-/* As many slots as a dispatcher with a backlog holds requests are offered to it, if need be after they have
- * been taken back from others. True: at least one has been. */
-static bool offer_to_backlogged(struct bal_station *s, uint32_t number) {
-    const uint32_t slots = offerable_slots(s), before = s->peer[number].offered;
-    const uint32_t wanted = s->peer[number].claim.held < slots ? s->peer[number].claim.held : slots;
-    while (s->block->config.offer_ns == 0 && s->peer[number].offered < wanted) {
-        if (s->block->offered >= slots) {
-            const uint32_t holder = find_holder(s, number);
-            if (holder == BAL_SET_ABSENT)
-                break;
-            retract_offer(s, holder);
-        }
-        offer_to(s, number);
-    }
-    return s->peer[number].offered > before;
-}
-
-/* Does a dispatcher have a backlog while all free slots are offered to others? */
-static bool is_backlog_unserved(const struct bal_station *s) {
-    return s->backlogged->count && s->holders->count && offerable_slots(s);
-}
-
-/* Slots may be taken back that were reserved before. Iterates backwards, because one that gets an offer may
- * leave the set. */
-static void offer_to_all_backlogged(struct bal_station *s) {
-    for (uint32_t i = s->backlogged->count; i-- > 0;) {
-        const uint32_t number = s->backlogged->slot[i];
-        if (!has_backlog(s, number)) {
-            s->peer[number].claim.held = 0;
-            bal_set_remove(s->backlogged, number);
-        } else if (!is_barred(s, number)) {
-            offer_to_backlogged(s, number);
-        }
+        bal_offers_make(&offers, number);
     }
 }
 
@@ -390,8 +283,7 @@ static void request_stop(struct bal_station *s) {
     struct station_block *block = s->block;
     block->power = BAL_POWER_OFF;
     block->stop_sent_at = block->now;
-    for (uint32_t i = 0; i < s->dispatchers->count; i++)
-        set_offered(s, s->dispatchers->slot[i], 0);
+    clear_offers(s);
     enqueue_message(s, (struct bal_message){.type = BAL_MSG_STOP, .receiver = block->config.keeper});
     broadcast_power(s);
 }
@@ -421,8 +313,8 @@ static void receive_power(struct bal_station *s, const struct bal_message_power 
 void bal_station_drain(struct bal_station *s, uint64_t now, bool on) {
     bal_station_enter(s, now);
     s->block->draining = on;
-    for (uint32_t i = 0; on && i < s->dispatchers->count; i++)
-        set_offered(s, s->dispatchers->slot[i], 0);
+    if (on)
+        clear_offers(s);
     broadcast_power(s);
     bal_station_offer(s);
     station_end(s);
@@ -430,43 +322,17 @@ void bal_station_drain(struct bal_station *s, uint64_t now, bool on) {
 
 /* ---- messages received ---- */
 
-/* A BACKLOG to this station alone. It requests one slot, and gets it or the present state; or it declines
- * offers. */
-static void receive_backlog_question(struct bal_station *s, uint32_t number, uint64_t until) {
-    struct peer *peer = &s->peer[number];
-    peer->claim.asked = 1;
-    if (peer->claim.held == 0) {
-        peer->claim.barred_until = (double)until;
-        set_offered(s, number, 0);
-        offer_elsewhere(s);
-    } else if (!offer_to_backlogged(s, number)) {
-        peer->claim.held = 0;
-        set_offered(s, number, peer->offered);
-        send_heartbeat_to(s, number);
-    }
-}
-
 static void receive_backlog(struct bal_station *s, uint32_t number, const struct bal_message *message) {
-    struct peer *peer = &s->peer[number];
+    const struct bal_offers offers = bal_station_offers(s);
     const uint64_t until = s->block->now + (uint64_t)message->backlog.valid_ms * 1000000;
-    claim_update(&peer->claim, message->backlog.held, (double)until);
-    set_offered(s, number, peer->offered);
-    if (message->receiver == s->block->config.id)
-        receive_backlog_question(s, number, until);
-    else if (!is_barred(s, number))
-        offer_to_backlogged(s, number);
-    if (peer->claim.held == 0 && is_backlog_unserved(s)) /* another dispatcher may be able to use its offer
-                                                            now */
-        offer_to_all_backlogged(s);
+    bal_offers_receive_backlog(&offers, number, message->backlog.held, (double)until,
+                               message->receiver == s->block->config.id);
 }
 
 /* The dispatcher has restarted: sends it the present state. */
 static void reset_dispatcher(struct bal_station *s, uint32_t number) {
-    struct peer *peer = &s->peer[number];
-    claim_reset(&peer->claim);
-    set_offered(s, number, 0);
-    send_load(s, s->peer_id[number], 0);
-    bal_station_offer(s);
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_reset(&offers, number);
 }
 
 static void receive_from_dispatcher(struct bal_station *s, uint32_t number, const struct bal_message *message,
@@ -589,16 +455,23 @@ static bool may_stop(const struct bal_station *s) {
  * still use it, and learns of the change with the next heartbeat. */
 static void offer_at_rate(struct bal_station *s) {
     struct station_block *block = s->block;
+    const struct bal_offers offers = bal_station_offers(s);
     block->offer_at = block->now + 1 + (uint64_t)(bal_rng_exp(&s->rng) * (double)block->config.offer_ns);
-    const uint32_t number = pick_offer_target(s);
-    if (number == BAL_SET_ABSENT || offerable_slots(s) == 0)
-        return;
-    while (s->holders->count)
-        set_offered(s, s->holders->slot[0], 0);
-    offer_to(s, number);
+    bal_offers_move(&offers);
 }
 
-static uint64_t next_deadline(const struct bal_station *s) {
+/* Does a dispatcher have a backlog while all free slots are offered to others? */
+static bool is_backlog_unserved(struct bal_station *s) {
+    const struct bal_offers offers = bal_station_offers(s);
+    return offers_leave_backlog(&offers);
+}
+
+static void serve_backlogged(struct bal_station *s) {
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_serve_backlogged(&offers);
+}
+
+static uint64_t next_deadline(struct bal_station *s) {
     const struct station_block *block = s->block;
     uint64_t next = block->beat_at < block->offer_at ? block->beat_at : block->offer_at;
     if (block->steal && block->steal_until < next)
@@ -619,8 +492,7 @@ uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
         block->expected = 0;
     if (block->now >= block->beat_at)
         send_heartbeats(s);
-    if (is_backlog_unserved(s))
-        offer_to_all_backlogged(s);
+    serve_backlogged(s);
     if (block->now >= block->offer_at)
         offer_at_rate(s);
     if (may_stop(s) && block->now >= block->idle_since + block->config.standby_ns)
@@ -633,6 +505,6 @@ uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
 uint64_t bal_station_offered(const struct bal_station *s, uint64_t dispatcher, uint32_t *open) {
     const uint32_t number = find_peer(s, dispatcher);
     const bool known = number != BAL_DIRECTORY_NOBODY;
-    *open = known ? s->peer[number].offered : 0;
-    return known ? s->peer[number].offers : 0;
+    *open = known ? s->peer[number].party.offered : 0;
+    return known ? s->peer[number].party.offers : 0;
 }

@@ -9,7 +9,7 @@
 #include "base/latency_ewma.h"
 #include "live/ledger.h"
 #include "live/workers.h"
-#include "policy/claim.h"
+#include "policy/offers.h"
 
 #define NEVER UINT64_MAX
 
@@ -35,11 +35,9 @@ struct job {
 enum peer_kind { NO_PEER, DISPATCHER, STATION };
 
 struct peer {
-    uint32_t kind;    /* written last */
-    uint32_t offered; /* DISPATCHER: slots that it has been offered and has not used */
-    uint64_t offers;  /* ever: the number of the last one */
+    uint32_t kind; /* written last */
     struct bal_replay_window window;
-    struct bal_claim claim; /* in nanoseconds */
+    struct bal_offer_party party; /* DISPATCHER: what it has been offered; in nanoseconds */
 };
 
 struct station_block {
@@ -126,6 +124,8 @@ uint32_t bal_station_forward_waiting(struct bal_station *s, uint32_t amount, uin
 
 /* ---- station_messages.c ---- */
 
+/* The offers as they are now; a view for one call. */
+struct bal_offers bal_station_offers(struct bal_station *s);
 /* Offers slots that are free and not offered yet. */
 void bal_station_offer(struct bal_station *s);
 /* A slot that was offered has been taken by another request. The offer is withdrawn; the dispatcher that has

@@ -15,6 +15,8 @@
 
 #include "ballast/set.h"
 
+#include <math.h>
+
 struct bal_backlog {
     double announce_at; /* when the next backlog message goes to all servers; INFINITY: no time is set */
     uint32_t announced; /* all servers have had a backlog message, and not yet the one that no job is held any
@@ -30,6 +32,10 @@ enum bal_backlog_step {
 };
 
 void bal_backlog_init(struct bal_backlog *backlog);
+/* Would the next step change nothing if no job is held? */
+static inline bool backlog_is_over(const struct bal_backlog *backlog) {
+    return backlog->announce_at == INFINITY && !backlog->announced && !backlog->misses;
+}
 /* How long jobs are held before a backlog message goes to all servers, where replies are waited for that
  * long. That costs a message to each: the more there are, the sooner one of them has a free slot anyway, and
  * the more it pays to wait. */

@@ -33,10 +33,15 @@ static void live_once(void *context, size_t i) {
     task->into->value[i][BAL_REPORTS_PER_JOB] = m.datagrams + m.piggybacked;
 }
 
-static struct replications run_live(uint32_t servers, uint32_t dispatchers, double load, const char *policy) {
+struct size {
+    uint32_t servers, slots, dispatchers;
+};
+
+static struct replications run_live(struct size fleet, double load, const char *policy) {
     struct replications r = replications_new(RUNS);
-    struct fleet_task task = {{.servers = servers,
-                               .dispatchers = dispatchers,
+    struct fleet_task task = {{.servers = fleet.servers,
+                               .slots = fleet.slots,
+                               .dispatchers = fleet.dispatchers,
                                .load = load,
                                .service_ns = 5e6,
                                .delay_ns = 1e5,
@@ -47,13 +52,14 @@ static struct replications run_live(uint32_t servers, uint32_t dispatchers, doub
     return r;
 }
 
-static struct replications run_lab(uint32_t servers, uint32_t dispatchers, double load, const char *policy) {
+static struct replications run_lab(struct size fleet, double load, const char *policy) {
     struct bal_model model = {.load = load};
     struct bal_policy_spec spec;
-    model.servers = (struct bal_servers){.groups = 1, .group = {{.count = servers, .speed = 1}}};
+    model.servers = (struct bal_servers){.groups = 1, .group = {{.count = fleet.servers, .speed = 1}}};
+    model.slots = fleet.slots;
     assert_int_equal(bal_dist_parse("exp", &model.size, NULL), BAL_OK);
     assert_int_equal(bal_dist_parse("det(0.02)", &model.network.delay, NULL), BAL_OK);
-    model.network.dispatchers.count = dispatchers;
+    model.network.dispatchers.count = fleet.dispatchers;
     model.network.heartbeat = 20;
     model.network.timeout = 2;
     assert_int_equal(bal_policy_parse(policy, &spec, NULL), BAL_OK);
@@ -64,17 +70,17 @@ static struct replications run_lab(uint32_t servers, uint32_t dispatchers, doubl
     return replicate(&model, &spec, &run, RUNS);
 }
 
-/* Two quantities of eight fleets under two policies: with 1e-6 for each the test fails by chance with a
- * probability below 4e-5. Two parts of a thousand are allowed on top: the two begin in different ways, and
+/* Two quantities of eleven fleets under two policies: with 1e-6 for each the test fails by chance with a
+ * probability below 5e-5. Two parts of a thousand are allowed on top: the two begin in different ways, and
  * live stations look four times in a beat whether a slot that was reserved may go to another dispatcher. */
 static const double alarm = 1e-6, slack = 0.002;
 
-static bool agree(uint32_t servers, uint32_t dispatchers, double load, const char *policy) {
-    struct replications live = run_live(servers, dispatchers, load, policy);
-    struct replications lab = run_lab(servers, dispatchers, load, policy);
+static bool agree(struct size fleet, double load, const char *policy) {
+    struct replications live = run_live(fleet, load, policy);
+    struct replications lab = run_lab(fleet, load, policy);
     char what[100];
-    snprintf(what, sizeof what, "%s, %u servers, %u dispatchers, load %g: live and lab", policy, servers,
-             dispatchers, load);
+    snprintf(what, sizeof what, "%s, %u servers of %u slots, %u dispatchers, load %g: live and lab", policy,
+             fleet.servers, fleet.slots, fleet.dispatchers, load);
     double live_mean, lab_mean, error;
     describe(&live, BAL_REPORTS_PER_JOB, &live_mean, &error);
     describe(&lab, BAL_REPORTS_PER_JOB, &lab_mean, &error);
@@ -87,14 +93,17 @@ static bool agree(uint32_t servers, uint32_t dispatchers, double load, const cha
 }
 
 static void check_policy(const char *policy) {
-    bool good = agree(5, 2, 0.5, policy);
-    good &= agree(10, 4, 0.05, policy);
-    good &= agree(10, 4, 0.3, policy);
-    good &= agree(10, 4, 0.8, policy);
-    good &= agree(50, 4, 0.3, policy);
-    good &= agree(50, 4, 0.9, policy);
-    good &= agree(50, 16, 0.3, policy);
-    good &= agree(120, 8, 0.6, policy);
+    bool good = agree((struct size){5, 1, 2}, 0.5, policy);
+    good &= agree((struct size){10, 1, 4}, 0.05, policy);
+    good &= agree((struct size){10, 1, 4}, 0.3, policy);
+    good &= agree((struct size){10, 1, 4}, 0.8, policy);
+    good &= agree((struct size){50, 1, 4}, 0.3, policy);
+    good &= agree((struct size){50, 1, 4}, 0.9, policy);
+    good &= agree((struct size){50, 1, 16}, 0.3, policy);
+    good &= agree((struct size){120, 1, 8}, 0.6, policy);
+    good &= agree((struct size){10, 3, 4}, 0.3, policy);
+    good &= agree((struct size){10, 3, 4}, 0.8, policy);
+    good &= agree((struct size){50, 8, 4}, 0.9, policy);
     assert_true(good);
 }
 
@@ -109,7 +118,7 @@ static void so_do_jobs_that_are_not_held(void **state) {
 }
 
 static double messages_of(uint32_t servers, uint32_t dispatchers, const char *policy) {
-    struct replications lab = run_lab(servers, dispatchers, 0.3, policy);
+    struct replications lab = run_lab((struct size){servers, 1, dispatchers}, 0.3, policy);
     double mean, error;
     describe(&lab, BAL_REPORTS_PER_JOB, &mean, &error);
     replications_free(&lab);

@@ -64,7 +64,7 @@ struct job {
     unsigned reply_server[PROBES], reply_length[PROBES];
 };
 
-/* What a server knows of a dispatcher that may hold jobs. */
+/* What a server knows of a dispatcher to which it offers its slot. */
 struct claim {
     unsigned held;
     bool by_question;
@@ -100,7 +100,6 @@ enum kind {
     RESPONSE,
     FAILURE, /* its news */
     IDLE,
-    BUSY,
     PROBE,
     REPLY,
     HUNGER,     /* a question too */
@@ -236,7 +235,7 @@ static void send_hunger(struct world *w, unsigned dispatcher, unsigned server, u
 }
 
 static bool has_backlogs(const struct world *w) {
-    return w->policy == JIQ_HOLD && w->setting->dispatchers > 1;
+    return wants_idle(w->policy);
 }
 
 /* For so long what a dispatcher says of its backlog is believed. */
@@ -250,10 +249,12 @@ static void give_back(struct world *w, unsigned dispatcher, unsigned server) {
     send_hunger(w, dispatcher, server, 0, true);
 }
 
-static void close_server(struct world *w, unsigned dispatcher, unsigned server) {
+/* silent: it has not been heard of for long, and what it has offered is as old. */
+static void close_server(struct world *w, unsigned dispatcher, unsigned server, bool silent) {
     struct dispatcher *d = &w->dispatcher[dispatcher];
     if (d->closed[server])
         return;
+    d->token[server] &= !silent;
     if (has_backlogs(w) && (d->token[server] || d->told))
         give_back(w, dispatcher, server);
     d->closed[server] = true;
@@ -590,7 +591,7 @@ static void hear_failure(struct world *w, const struct happening *what) {
     struct job *job = &w->job[what->job];
     w->dispatcher[job->dispatcher].own[job->server]--;
     if (w->setting->heartbeat > 0)
-        close_server(w, job->dispatcher, job->server);
+        close_server(w, job->dispatcher, job->server, false);
     job->failed_at[job->server] = true;
     if (++job->failures == TRIES)
         send_job(w, what->job, NOBODY);
@@ -603,7 +604,7 @@ static void look(struct world *w, unsigned dispatcher) {
     const struct dispatcher *d = &w->dispatcher[dispatcher];
     for (unsigned s = 0; s < SERVERS; s++)
         if (w->now - d->heard[s] > 3 * w->setting->heartbeat)
-            close_server(w, dispatcher, s);
+            close_server(w, dispatcher, s, true);
     put_off(w, (struct happening){.kind = LOOK, .dispatcher = dispatcher}, w->setting->heartbeat);
 }
 
@@ -653,18 +654,18 @@ static bool is_barred(const struct world *w, const struct claim *claim) {
     return w->now < claim->barred_until;
 }
 
-/* NOBODY: there is none. */
-static unsigned hungry_one(struct world *w, unsigned server) {
+/* But for one; NOBODY: there is none. */
+static unsigned hungry_one(struct world *w, unsigned server, unsigned but) {
     const struct claim *claim = w->server[server].claim;
     unsigned who[DISPATCHERS_MAX], count = 0;
     for (unsigned d = 0; d < w->setting->dispatchers; d++)
-        if (is_hungry(w, &claim[d]) && !is_barred(w, &claim[d]))
+        if (d != but && is_hungry(w, &claim[d]) && !is_barred(w, &claim[d]))
             who[count++] = d;
     return count > 0 ? who[uniform(w, count)] : NOBODY;
 }
 
 static unsigned whom_to_tell(struct world *w, unsigned server) {
-    const unsigned hungry = hungry_one(w, server);
+    const unsigned hungry = hungry_one(w, server, NOBODY);
     if (hungry != NOBODY)
         return hungry;
     unsigned first = uniform(w, w->setting->dispatchers);
@@ -760,14 +761,19 @@ static bool feed(struct world *w, unsigned server, unsigned dispatcher) {
             return false;
         if (is_hungry(w, claim))
             claim->barred_until = w->now + three_beats(w);
-        send_report(w, BUSY, server, s->holder);
+        const unsigned before = s->holder;
+        s->holder = NOBODY;
+        send_beat(w, server, before);
     }
     offer(w, server, dispatcher);
     return true;
 }
 
 static void feed_a_hungry_one(struct world *w, unsigned server) {
-    const unsigned hungry = w->server[server].holder != NOBODY ? hungry_one(w, server) : NOBODY;
+    const unsigned holder = w->server[server].holder;
+    if (holder == NOBODY)
+        return;
+    const unsigned hungry = hungry_one(w, server, holder);
     if (hungry != NOBODY)
         feed(w, server, hungry);
 }
@@ -815,12 +821,15 @@ static void hear_resume(struct world *w, const struct happening *what) {
     if (server->holder == what->dispatcher)
         server->holder = NOBODY;
     send_beat(w, what->server, what->dispatcher);
-    offer_elsewhere(w, what->server);
+    if (is_idle(server) && server->holder == NOBODY)
+        say_idle(w, what->server);
 }
 
 static void beat(struct world *w, unsigned server) {
     for (unsigned d = 0; d < w->setting->dispatchers && !w->server[server].down; d++)
         send_beat(w, server, d);
+    if (is_idle(&w->server[server]) && w->server[server].holder == NOBODY)
+        say_idle(w, server);
     feed_a_hungry_one(w, server);
     put_off(w, (struct happening){.kind = BEAT_NOW, .server = server}, w->setting->heartbeat);
 }
@@ -851,9 +860,6 @@ static void happen(struct world *w, const struct happening *what) {
         break;
     case IDLE:
         hear_report(w, what, true);
-        break;
-    case BUSY:
-        hear_report(w, what, false);
         break;
     case BEAT:
         hear_report(w, what, what->value);

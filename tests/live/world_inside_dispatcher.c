@@ -35,7 +35,7 @@ uint32_t inside_idle(const struct bal_dispatcher *d) {
 
 bool inside_has_stale_token(const struct bal_dispatcher *d, uint64_t slack_ns) {
     for (uint32_t i = 0; i < d->servers; i++)
-        if (d->server[i].presence == THERE && d->server[i].tokens &&
+        if (d->server[i].presence == THERE && d->server[i].tokens.count &&
             d->block->now > d->server[i].token_until + slack_ns)
             return true;
     return false;
@@ -80,7 +80,7 @@ void inside_stamp_dispatcher(struct bal_dispatcher *d, struct bal_message *messa
 bool inside_has_useless_offer(const struct bal_dispatcher *d) {
     const uint32_t useless = REMOVED | DOWN | EJECTED | SUSPECT | SILENT;
     for (uint32_t i = 0; i < d->servers; i++)
-        if (d->server[i].presence == THERE && d->server[i].closed & useless && d->server[i].tokens)
+        if (d->server[i].presence == THERE && d->server[i].closed & useless && d->server[i].tokens.count)
             return true;
     return false;
 }

@@ -55,7 +55,7 @@ const char *inside_station_disorder(const struct bal_station *s, uint64_t since)
 uint32_t inside_known_held(const struct bal_station *s, uint64_t dispatcher) {
     for (uint32_t i = 0; i < s->block->config.peers; i++)
         if (s->peer[i].kind == DISPATCHER && s->peer_id[i] == dispatcher)
-            return s->peer[i].claim.held;
+            return s->peer[i].party.claim.held;
     return 0;
 }
 
@@ -71,9 +71,9 @@ bool inside_is_reserved(const struct bal_station *s, uint64_t dispatcher, uint64
     const double now = (double)time;
     for (uint32_t i = 0; i < s->block->config.peers; i++) {
         const struct peer *peer = &s->peer[i];
-        const struct bal_claim *claim = &peer->claim;
+        const struct bal_claim *claim = &peer->party.claim;
         if (peer->kind == DISPATCHER && s->peer_id[i] == dispatcher)
-            return peer->offered && claim->held && now < claim->backlog_valid_until &&
+            return peer->party.offered && claim->held && now < claim->backlog_valid_until &&
                    now >= claim->barred_until && now < claim->offered_at + (double)s->block->config.beat_ns;
     }
     return false;
