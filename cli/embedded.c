@@ -18,6 +18,7 @@ const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 struct call {
     const struct bal_command_caller *asker;
     struct bal_strbuf output, failure, warnings;
+    unsigned failures; /* lines of failure */
 };
 static _Thread_local struct call *now;
 
@@ -25,7 +26,7 @@ static _Thread_local struct call *now;
 
 /* A command that checks files has a line for each mistake. */
 void cli_report_error(const char *text) {
-    fprintf(now->failure.stream, "%s%s", ftell(now->failure.stream) > 0 ? "\n" : "", text);
+    fprintf(now->failure.stream, "%s%s", now->failures++ ? "\n" : "", text);
 }
 
 void cli_report_warning(const char *text) {

@@ -40,8 +40,8 @@ extern const struct bal_plugin bal_plugin;
 bool bal_plugin_is_path(const char *text);
 
 /* Loads the file, unless a file of the same contents has been, and reads the parameters. From then on
- * bal_policy_parse() knows the policy by its name, too, in this thread. It stays loaded until the program ends;
- * if the file is built again, the next call loads the new one. On failure *spec is untouched. */
+ * bal_policy_parse() knows the policy by its name, too, in this thread. It stays loaded until the program
+ * ends; if the file is built again, the next call loads the new one. On failure *spec is untouched. */
 enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
 /* The same from a copy in memory: the file may be overwritten in place while the policy is used. */
 enum bal_code bal_plugin_parse_copy(const char *text, struct bal_policy_spec *spec, struct bal_error *err);

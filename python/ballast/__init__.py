@@ -11,8 +11,8 @@ Answers are tables: pandas DataFrames where pandas is there, else ballast.Table 
 columns. Every option of the program's commands is a keyword, with _ for -: help(ballast.compare) lists those
 of compare. An estimate comes with its 95 % half-width in the column of the same name and .ci. A row whose
 numbers are doubted has '!' in its column flag, and the reasons in doubts; where a queue grows without bound
-there are no means but NaN, and verdict says unstable. What is wrong in a question raises ballast.Error, which is
-a ValueError; about a file it is a FileNotFoundError, PermissionError or IsADirectoryError, too."""
+there are no means but NaN, and verdict says unstable. What is wrong in a question raises ballast.Error, which
+is a ValueError; about a file it is a FileNotFoundError, PermissionError or IsADirectoryError, too."""
 import json
 import os
 import tempfile
@@ -25,14 +25,14 @@ from ._native import DoubtWarning, Error, IsDirectory, NotFound, NotPermitted, P
 from ._policy import Job, Rng, Route, Servers
 from ._words import File, Option, Value
 
-__all__ = ['DoubtWarning', 'Error', 'Frame', 'IsDirectory', 'Job', 'NotFound', 'NotPermitted', 'Rng', 'Servers',
-           'Table', 'ask', 'check', 'compare', 'figure', 'fit', 'paper', 'policies', 'replay', 'report', 'run',
-           'version']
+__all__ = ['DoubtWarning', 'Error', 'Frame', 'IsDirectory', 'Job', 'NotFound', 'NotPermitted', 'Rng',
+           'Servers', 'Table', 'ask', 'check', 'compare', 'figure', 'fit', 'paper', 'policies', 'replay',
+           'report', 'run', 'version']
 __version__ = version
 for _public in DoubtWarning, Error, IsDirectory, Job, NotFound, NotPermitted, Rng, Servers, Table:
     _public.__module__ = __name__  # as they are known
 
-# A name or the path of a file; or a function route(servers, job, rng), or a class of objects that are called so.
+# A name or the path of a file; or a function route(servers, job, rng), or a class whose objects are called so.
 Policy = Union[str, 'os.PathLike[str]', Route, 'type[Any]']
 
 
@@ -65,6 +65,8 @@ def ask(command: str, *operands: Value, **options: Option) -> Any:
     """The answer of a command as its JSON says it: ask("cheapest", delay=0.1, messages=2).
 
     The commands are compare, replay, price, share, tune, frontier, fluid, run, results and policies."""
+    if command in ('check', 'figure', 'fit', 'paper', 'report'):
+        raise Error(f'{command}: it has a function of its own: ballast.{command}')
     return _ask(command, operands, options)
 
 
@@ -80,10 +82,11 @@ def _names(policies: Union[Policy, Sequence[Policy], None]) -> Union[File, Seque
 
 def _deciders(policies: Union[Policy, Sequence[Policy], None],
               options: Dict[str, Option]) -> Optional[_policy.Policies]:
-    """Those that are functions. They run in one thread, in which the order of their calls is always the same."""
+    """Those that are functions. They run in one thread: the order of their calls is always the same."""
     if policies is None or isinstance(policies, (str, os.PathLike)):
         return None
-    functions = [policy for policy in ([policies] if callable(policies) else policies) if callable(policy)]
+    listed: Sequence[Policy] = [policies] if callable(policies) else policies
+    functions = [policy for policy in listed if callable(policy)]
     if not functions:
         return None
     if options.setdefault('threads', 1) != 1:
@@ -93,8 +96,9 @@ def _deciders(policies: Union[Policy, Sequence[Policy], None],
 
 def _with_settings(row: Dict[str, Any], answer: Mapping[str, Any]) -> Dict[str, Any]:
     """What was asked for comes first, so that rows of several answers can be told apart."""
-    asked = {name: _frame.number(text) for part in answer['settings'].values() for name, text in part.items()}
-    return {**{name: value for name, value in asked.items() if name not in row}, **row}
+    asked = {name: _frame.number(text) for part in answer['settings'].values()
+             for name, text in part.items() if name not in row}
+    return {**asked, **row}
 
 
 def compare(servers: Union[int, str, None] = None, load: Union[float, str, None] = None,
@@ -105,11 +109,11 @@ def compare(servers: Union[int, str, None] = None, load: Union[float, str, None]
     servers: a number (100 if not given), or groups COUNTxSPEED: "50x1,50x10".
     load: of the fleet, 0.9 if not given.
     policies: "jiq", or ["jiq", "pod:d=3", "./mine.so"]; all that fit if not given. A function
-        route(servers, job, rng) that returns the number of a server is a policy, too, for trying it out: slow.
+        route(servers, job, rng) that returns the number of a server is a policy, too, to try it out: slow.
     progress: called with the part of the work that is done, 0 to 1, from any thread.
 
-    Times are in mean service times. The settings that were given are columns. attrs has what was compared: spec,
-    settings, version.
+    Times are in mean service times. The settings that were given are columns. attrs has what was compared:
+    spec, settings, version.
 
     options:"""
     deciders = _deciders(policies, options)
@@ -137,7 +141,8 @@ def run(file: Union[File, Mapping[str, Any]], *, db: Optional[File] = None, quic
 
     Every trial is kept in `db` (NAME.db here, after NAME.yaml, if not given), so that an interrupted run goes
     on where it was when it is called again. attrs has the experiment, and its claims and findings with their
-    verdicts. A dictionary with the fields of such a file will do, too; then nothing is kept unless `db` is given.
+    verdicts. A dictionary with the fields of such a file will do, too; then nothing is kept unless `db` is
+    given.
 
     options:"""
     given: Dict[str, Option] = {'quick': quick, 'full': full, **options}
@@ -161,15 +166,15 @@ def figure(db: File, id: Optional[str] = None, *, format: str = 'svg', output: F
 
 
 def report(db: File, output: Optional[File] = None) -> str:
-    """A page about the experiments in a file of results: their claims, figures and tables. Returns the name of
-    the file `output` that it was written to; if none is given, the page itself, as HTML."""
+    """A page about the experiments in a file of results: their claims, figures and tables. Returns the name
+    of the file `output` that it was written to; if none is given, the page itself, as HTML."""
     fixed = [] if output is None else [f'--output={os.fspath(output)}']
     page = _output(_words.words('report', [db], {}, fixed), [db], level=3)
     return page if output is None else os.fspath(output)
 
 
-def fit(logs: Union[File, Sequence[File]], output: Optional[File] = None, *, progress: Optional[Progress] = None,
-        **options: Option) -> Dict[str, Any]:
+def fit(logs: Union[File, Sequence[File]], output: Optional[File] = None, *,
+        progress: Optional[Progress] = None, **options: Option) -> Dict[str, Any]:
     """Fits a workload to access logs. In the answer `experiment` is the text of an experiment file, which is
     written to `output` if that is given; the rest says how well each law fits.
 
@@ -184,8 +189,8 @@ def fit(logs: Union[File, Sequence[File]], output: Optional[File] = None, *, pro
 
 
 def check(*files: Union[File, Mapping[str, Any]]) -> List[str]:
-    """The mistakes in experiment files, or in dictionaries with their fields: a line for each. Without any the
-    list is empty. Nothing is run."""
+    """The mistakes in experiment files, or in dictionaries with their fields: a line for each. Without any
+    the list is empty. Nothing is run."""
     mistakes: List[str] = []
     for file in files:
         try:
@@ -201,15 +206,16 @@ def check(*files: Union[File, Mapping[str, Any]]) -> List[str]:
     return mistakes
 
 
-def paper(name: Optional[str] = None, *, quick: bool = False, full: bool = False, output: Optional[File] = None,
-          progress: Optional[Progress] = None, **options: Option) -> Frame:
-    """Runs a paper's experiments: one row for each claim, with its verdict. Results, figures and a page are put
-    into the directory `output` (NAME, NAME-quick or NAME-full here, if not given); an interrupted run goes on from
-    there. Without a name: one row for each paper that there is.
+def paper(name: Optional[str] = None, *, quick: bool = False, full: bool = False,
+          output: Optional[File] = None, progress: Optional[Progress] = None, **options: Option) -> Frame:
+    """Runs a paper's experiments: one row for each claim, with its verdict. Results, figures and a page are
+    put into the directory `output` (NAME, NAME-quick or NAME-full here, if not given); an interrupted run
+    goes on from there. Without a name: one row for each paper that there is.
 
     options:"""
     fixed = ['--format=json'] + ([] if output is None else [f'--output={os.fspath(output)}'])
-    words = _words.words('paper', [] if name is None else [name], {'quick': quick, 'full': full, **options}, fixed)
+    given: Dict[str, Option] = {'quick': quick, 'full': full, **options}
+    words = _words.words('paper', [] if name is None else [name], given, fixed)
     answer = json.loads(_output(words, [], progress, level=3))
     if name is None:
         return _frame.frame(answer, {'version': version})

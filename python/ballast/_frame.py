@@ -15,8 +15,8 @@ except ImportError:
 __all__ = ['Frame', 'Table', 'flag', 'flat', 'frame', 'number']
 
 # Whole numbers; every other number is a float, also where it happens to be whole.
-_COUNTS = {'servers', 'slots', 'replications', 'jobs', 'events', 'seed', 'target.servers', 'target.servers_low',
-           'target.servers_high', 'target.fleets_tried'}
+_COUNTS = {'servers', 'slots', 'replications', 'jobs', 'events', 'seed', 'target.servers',
+           'target.servers_low', 'target.servers_high', 'target.fleets_tried'}
 # Metrics that JSON has in another place than their names say.
 _METRICS = {'lost': 'jobs.lost', 'refused': 'jobs.refused', 'gave_up': 'jobs.gave_up',
             'failed': 'jobs.failed', 'power.energy_per_job': 'energy.per_job',

@@ -1,5 +1,5 @@
-"""The commands of Ballast in this process: the shared library next to this file, whose functions are described in
-cli/embedded.h. One call runs one command; the interpreter is free meanwhile."""
+"""The commands of Ballast in this process: the shared library next to this file, whose functions are described
+in cli/embedded.h. One call runs one command; the interpreter is free meanwhile."""
 import ctypes
 import os
 import pathlib

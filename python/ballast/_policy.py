@@ -1,5 +1,5 @@
-"""Policies written in Python, for trying an idea out: a function route(servers, job, rng) that returns the number
-of a server. Each decision costs some microseconds, a thousand times what one in C costs."""
+"""Policies written in Python, for trying an idea out: a function route(servers, job, rng) that returns the
+number of a server. Each decision costs some microseconds, many times what one in C costs."""
 import random
 import re
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -89,8 +89,8 @@ def _is_taken(name: str) -> bool:
 
 
 class Policies:
-    """Those of one comparison, and the states that their dispatchers have. What a function raises is kept until
-    the command has ended, because it cannot pass through C."""
+    """Those of one comparison, and the states that their dispatchers have. What a function raises is kept
+    until the command has ended, because it cannot pass through C."""
 
     def __init__(self, policies: Sequence[Any]) -> None:
         self.policies = list(policies)
@@ -131,9 +131,9 @@ class Policies:
     def _checked(self, policy: int, server: Any, servers: Servers) -> int:
         number = int(server) if hasattr(server, '__index__') and not isinstance(server, bool) else -1
         if not 0 <= number < len(servers):
-            raise Error(f'policy {self.names[policy]!r}: route returned {server!r}; a server is a number from 0 '
-                        f'to {len(servers) - 1}')
+            raise Error(f'policy {self.names[policy]!r}: route returned {server!r}; a server is a number from '
+                        f'0 to {len(servers) - 1}')
         if not _native.fleet_is_open(servers._view(number), number):
-            raise Error(f'policy {self.names[policy]!r}: route returned {number}, which may not be chosen now; '
-                        'servers.open are those that may')
+            raise Error(f'policy {self.names[policy]!r}: route returned {number}, which may not be chosen '
+                        'now; servers.open are those that may')
         return number

@@ -1,5 +1,5 @@
-"""Keyword arguments as the words of a command line: pod_size=2 is --pod-size=2. What options a command has is asked
-of the command itself."""
+"""Keyword arguments as the words of a command line: pod_size=2 is --pod-size=2. What options a command has is
+asked of the command itself."""
 import functools
 import numbers
 import os
@@ -59,8 +59,8 @@ def options_of(command: str) -> Dict[str, Described]:
 
 
 def help_of(command: str, named: Mapping[str, str]) -> str:
-    """The options of a command as keywords, for the documentation of its function. named: those that are called
-    otherwise there."""
+    """The options of a command as keywords, for the documentation of its function. named: those that are
+    called otherwise there."""
     lines = []
     for name, option in options_of(command).items():
         if name in _OURS and name not in named:
