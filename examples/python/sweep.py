@@ -22,10 +22,11 @@ print(table.round(2).to_string())
 # Points with their intervals; those that the program doubts are hollow.
 figure, axes = pyplot.subplots(figsize=(6, 4))
 for policy, rows in sweep.groupby('policy'):
-    line = axes.errorbar(rows['load'], rows['response.mean'], rows['response.mean.ci'], capsize=3, label=policy)
-    sure = rows['flag'] == ''
-    axes.plot(rows['load'][sure], rows['response.mean'][sure], 'o', color=line[0].get_color())
-    axes.plot(rows['load'][~sure], rows['response.mean'][~sure], 'o', color=line[0].get_color(), fillstyle='none')
+    load, mean, sure = rows['load'], rows['response.mean'], rows['flag'] == ''
+    line = axes.errorbar(load, mean, rows['response.mean.ci'], capsize=3, label=policy)
+    color = line[0].get_color()
+    axes.plot(load[sure], mean[sure], 'o', color=color)
+    axes.plot(load[~sure], mean[~sure], 'o', color=color, fillstyle='none')
 axes.set(xlabel='load', ylabel='mean response time, in mean service times', yscale='log')
 axes.legend()
 figure.tight_layout()

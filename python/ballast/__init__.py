@@ -32,7 +32,7 @@ __version__ = version
 for _public in DoubtWarning, Error, IsDirectory, Job, NotFound, NotPermitted, Rng, Servers, Table:
     _public.__module__ = __name__  # as they are known
 
-# A name or the path of a file; or a function route(servers, job, rng), or a class whose objects are called so.
+# A name or the path of a file; a function route(servers, job, rng), or a class whose objects are called so.
 Policy = Union[str, 'os.PathLike[str]', Route, 'type[Any]']
 
 

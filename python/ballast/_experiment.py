@@ -19,8 +19,8 @@ def _plain(value: Any) -> Any:
 
 
 def _found(value: Any, policy: bool = False) -> Any:
-    """The same with files named from the root: those of an experiment are looked for next to it, and here that
-    is the current directory."""
+    """The same with files named from the root: those of an experiment are looked for next to it, and here
+    that is the current directory."""
     if isinstance(value, Mapping):
         return {key: _found(part, policy or key == 'policies') for key, part in value.items()}
     if isinstance(value, (list, tuple)):

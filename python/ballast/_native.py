@@ -1,4 +1,4 @@
-"""The commands of Ballast in this process: the shared library next to this file, whose functions are described
+"""The commands of Ballast in this process: the shared library next to this file. Its functions are described
 in cli/embedded.h. One call runs one command; the interpreter is free meanwhile."""
 import ctypes
 import os

@@ -131,8 +131,8 @@ class Policies:
     def _checked(self, policy: int, server: Any, servers: Servers) -> int:
         number = int(server) if hasattr(server, '__index__') and not isinstance(server, bool) else -1
         if not 0 <= number < len(servers):
-            raise Error(f'policy {self.names[policy]!r}: route returned {server!r}; a server is a number from '
-                        f'0 to {len(servers) - 1}')
+            raise Error(f'policy {self.names[policy]!r}: route returned {server!r}; a server is a number '
+                        f'from 0 to {len(servers) - 1}')
         if not _native.fleet_is_open(servers._view(number), number):
             raise Error(f'policy {self.names[policy]!r}: route returned {number}, which may not be chosen '
                         'now; servers.open are those that may')

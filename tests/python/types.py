@@ -1,5 +1,4 @@
-"""The blocks of Python on a page are right for a checker of types, as someone who uses the package has it, and so is
-the package itself.
+"""The blocks of Python on a page pass a checker of types, as someone who uses the package has it.
 
 usage: tests/python/run BUILD_ROOT tests/python/types.py PAGE.md..."""
 import doctest
@@ -26,9 +25,10 @@ def program_of(page):
 
 
 def complaints(path):
-    words = [sys.executable, '-m', 'mypy', '--strict', '--ignore-missing-imports', '--no-error-summary',
+    words = [sys.executable, '-m', 'mypy', '--check-untyped-defs', '--ignore-missing-imports', '--no-error-summary',
              '--cache-dir=' + os.path.join(os.path.dirname(path), 'cache'), path]
-    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout.splitlines()
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.stdout.splitlines()
 
 
 def main():
