@@ -25,8 +25,8 @@ def program_of(page):
 
 
 def complaints(path):
-    words = [sys.executable, '-m', 'mypy', '--check-untyped-defs', '--ignore-missing-imports', '--no-error-summary',
-             '--cache-dir=' + os.path.join(os.path.dirname(path), 'cache'), path]
+    words = [sys.executable, '-m', 'mypy', '--check-untyped-defs', '--ignore-missing-imports',
+             '--no-error-summary', '--cache-dir=' + os.path.join(os.path.dirname(path), 'cache'), path]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.stdout.splitlines()
 
