@@ -1,5 +1,5 @@
-/* `ballast_plugin FILE;` in http {}: a policy from a file (ballast/plugin.h), which the upstreams below it use
- * by its name. */
+/* `ballast_plugin FILE;` in http {}: a policy from a file (ballast/plugin.h), which upstreams below it use by
+ * its name. */
 #ifndef NGINX_PLUGIN_H
 #define NGINX_PLUGIN_H
 

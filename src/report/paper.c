@@ -40,13 +40,20 @@ static char *program_directory(void) {
     return strdup(path);
 }
 
-/* That of the library that this code is in, where another program has loaded one. */
+/* That of the library that this code is in, where another program has loaded one; NULL: it is in no library.
+ */
 static char *library_directory(void) {
     static const char here;
     Dl_info self;
-    if (!dladdr(&here, &self) || !self.dli_fname || !strrchr(self.dli_fname, '/'))
-        return NULL;
-    return strndup(self.dli_fname, (size_t)(strrchr(self.dli_fname, '/') - self.dli_fname));
+    char *program = realpath("/proc/self/exe", NULL);
+    char *file = dladdr(&here, &self) && self.dli_fname ? realpath(self.dli_fname, NULL) : NULL;
+    const bool is_library = file && !(program && strcmp(file, program) == 0);
+    free(program);
+    if (is_library)
+        *strrchr(file, '/') = '\0';
+    else
+        free(file);
+    return is_library ? file : NULL;
 }
 
 /* The first of these names in a directory that is one, absolute; NULL: none is. */
