@@ -671,8 +671,8 @@ print(json.dumps([type(frame).__name__, type(frame['response.mean']).__name__, l
         self.assertEqual(bare[:2], ['Table', 'list'])
         self.assertEqual(bare[2:-1], full[2:-1])
         lines = bare[-1].splitlines()
-        self.assertTrue(lines[0].startswith('policy  flag  verdict  doubts    response.mean'), lines)
-        self.assertTrue(lines[2].startswith('random  !     stable'), lines)
+        self.assertTrue(lines[0].startswith('servers  load  policy  flag  verdict  doubts  '), lines)
+        self.assertTrue(lines[2].startswith('     10   0.9  random  !     stable'), lines)
         self.assertLessEqual(max(map(len, lines)), 110)
 
     def test_with_numpy_alone_columns_are_arrays(self):
