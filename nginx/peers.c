@@ -597,7 +597,7 @@ static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
 /* All that the block depends on, its size apart. */
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bool backup) {
     const struct bal_dispatcher_config *c = &peers->config;
-    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 300;
+    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 400;
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
     if (!name.data)
         return name;
