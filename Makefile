@@ -171,6 +171,14 @@ install-python:
 	@ninja -C build product
 	@meson install -C build --no-rebuild --tags python
 
+# The package as a file for pip, with all that it needs but Python: build/ballast-VERSION-....whl.
+.PHONY: wheel
+wheel:
+	@$(SETUP) build
+	@scripts/configure build
+	@ninja -C build wheel-module
+	@scripts/wheel build
+
 lint:
 	@$(SETUP) build test nginx playground lint
 	@scripts/lint
@@ -252,6 +260,7 @@ help:
 	@echo 'make deb              build Debian packages, build/deb, and let lintian check them (minutes)'
 	@echo 'make dist             pack the sources, build/ballast-VERSION.tar.xz, the same bytes each time'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
+	@echo 'make wheel            pack the Python package for pip, build/ballast-VERSION-....whl'
 	@echo 'make docs             build the documentation as a site, build/site, and check its links'
 	@echo 'make lint             layout, warnings of gcc and clang, static analysis, manual page, scripts'
 	@echo 'make format           lay out all sources as .clang-format says'

@@ -48,14 +48,27 @@ static const struct cli_option options[] = {
     {"output", "DIR", "a directory, made if it is not there; also -o (default: the current one)", set_output},
 };
 
-/* As it is for programs, harmless for people. Files are counted. */
+struct names {
+    FILE *out;
+    size_t count;
+};
+
+/* As it is for programs, harmless for people. */
 static void name_file(void *context, const char *path) {
-    ++*(size_t *)context;
+    struct names *names = context;
+    names->count++;
     if (isatty(STDOUT_FILENO))
-        bal_text_print(path, stdout);
+        bal_text_print(path, names->out);
     else
-        fputs(path, stdout);
-    putchar('\n');
+        fputs(path, names->out);
+    fputc('\n', names->out);
+}
+
+static int print_names(struct bal_strbuf *names) {
+    const bool whole = bal_strbuf_close(names);
+    const int status = whole ? cli_print("", names->text, names->size) : cli_no_memory();
+    bal_strbuf_discard(names);
+    return status;
 }
 
 static int figure_main(const struct cli_command *command, int argc, char **argv) {
@@ -74,24 +87,30 @@ static int figure_main(const struct cli_command *command, int argc, char **argv)
         bal_store_close(store);
         return cli_fail("--output %s: cannot be made: %s", args.output, strerror(errno));
     }
-    size_t count = 0;
+    struct bal_strbuf printed;
+    if (!bal_strbuf_open(&printed)) {
+        bal_store_close(store);
+        return cli_no_memory();
+    }
+    struct names names = {.out = printed.stream};
     const struct bal_chart_files files = {
         .directory = args.output,
         .formats = args.formats,
         .only = operands == 2 ? argv[2] : NULL,
         .written = name_file,
-        .context = &count,
+        .context = &names,
     };
     const enum bal_code code = bal_report_figures(store, argv[1], &files, &err);
     bal_store_close(store);
+    const int shown = print_names(&printed);
     if (code)
         return cli_fail("%s", err.text);
-    if (count == 0)
+    if (names.count == 0)
         cli_warn(
             "nothing to draw: no experiment in '%s' asks for a figure; add figures to its file, and run it "
             "again",
             argv[1]);
-    return CLI_OK;
+    return shown;
 }
 
 const struct cli_command cmd_figure = {

@@ -150,9 +150,11 @@ static int print_all(const struct work *work, struct cli_output *output) {
         return cli_no_memory();
     }
     bal_fit_yaml(&work->report, output->stream);
-    const int status = cli_output_close(output);
-    if (status == CLI_OK)
-        fputs(table.text, common->output ? stdout : stderr);
+    int status = cli_output_close(output);
+    if (status == CLI_OK && common->output)
+        status = cli_print("", table.text, table.size);
+    else if (status == CLI_OK)
+        fputs(table.text, stderr);
     bal_strbuf_discard(&table);
     return status;
 }

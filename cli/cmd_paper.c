@@ -155,15 +155,20 @@ static int list_papers(const struct args *args) {
     char *directory;
     if (args->format != FORMAT_TEXT && args->format != FORMAT_JSON)
         return cli_fail("--format: the list of papers is text or json; name a paper for its claims");
+    struct cli_output output;
     if (bal_papers_directory(&directory, &err))
         return cli_fail("%s", err.text);
     const enum bal_code code = bal_papers_init(&papers, directory, &err);
     free(directory);
     if (code)
         return cli_fail("%s", err.text);
-    (args->format == FORMAT_JSON ? bal_papers_json : bal_papers_text)(&papers, stdout);
+    int status = cli_output_open(&output, NULL);
+    if (status == CLI_OK) {
+        (args->format == FORMAT_JSON ? bal_papers_json : bal_papers_text)(&papers, output.stream);
+        status = cli_output_close(&output);
+    }
     bal_papers_fini(&papers);
-    return CLI_OK;
+    return status;
 }
 
 static int run_alone(const struct cli_command *command, int argc, char **argv) {

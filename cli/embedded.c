@@ -1,14 +1,16 @@
 /* Runs commands inside another program: output, errors and progress are kept in memory instead of printed. */
 #include "embedded.h"
 
+#include "caller_policy.h"
 #include "commands.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_compare,   &cmd_replay, &cmd_cheapest, &cmd_priority_share, &cmd_tune,
-    &cmd_stability, &cmd_fluid,  &cmd_run,      &cmd_results,        &cmd_policies,
+    &cmd_compare, &cmd_replay, &cmd_cheapest, &cmd_priority_share, &cmd_tune,  &cmd_stability,
+    &cmd_fluid,   &cmd_run,    &cmd_results,  &cmd_policies,       &cmd_check, &cmd_figure,
+    &cmd_report,  &cmd_fit,    &cmd_paper,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
@@ -16,13 +18,15 @@ const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 struct call {
     const struct bal_command_caller *asker;
     struct bal_strbuf output, failure, warnings;
+    unsigned failures; /* lines of failure */
 };
 static _Thread_local struct call *now;
 
 /* ---- the host ---- */
 
+/* A command that checks files has a line for each mistake. */
 void cli_report_error(const char *text) {
-    fputs(text, now->failure.stream);
+    fprintf(now->failure.stream, "%s%s", now->failures++ ? "\n" : "", text);
 }
 
 void cli_report_warning(const char *text) {
@@ -88,7 +92,9 @@ int bal_command_run(int count, char **words, const struct bal_command_caller *as
     whole = bal_strbuf_open(&call.failure) && whole;
     whole = bal_strbuf_open(&call.warnings) && whole;
     now = &call;
+    whole = cli_caller_policies_begin(asker) && whole;
     const int status = whole ? run_words(count, words) : CLI_BAD_INPUT;
+    cli_caller_policies_end();
     now = outer;
     whole = bal_strbuf_close(&call.output) && whole;
     whole = bal_strbuf_close(&call.failure) && whole;

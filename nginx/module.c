@@ -1,6 +1,7 @@
 /* The module as nginx sees it: directives, variables, and what is in the file. */
 #include "check.h"
 #include "load_header.h"
+#include "plugin.h"
 #include "station.h"
 #include "status.h"
 #include "upstream.h"
@@ -8,12 +9,14 @@
 /* Of http {}. */
 struct main_conf {
     struct bal_keys keys;
+    struct bal_ngx_plugins plugins;
 };
 
 static void *create_main_conf(ngx_conf_t *cf) {
     struct main_conf *conf = ngx_pcalloc(cf->pool, sizeof *conf);
-    if (conf)
-        conf->keys = (struct bal_keys){bal_key_none(), bal_key_none()};
+    if (!conf || bal_ngx_plugins_init(cf, &conf->plugins) != NGX_OK)
+        return NULL;
+    conf->keys = (struct bal_keys){bal_key_none(), bal_key_none()};
     return conf;
 }
 
@@ -38,6 +41,12 @@ static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     return NGX_CONF_ERROR;
 }
 
+static char *add_plugin(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
+    struct main_conf *main = conf;
+    (void)command;
+    return bal_ngx_plugins_add(cf, &main->plugins);
+}
+
 static ngx_command_t commands[] = {
     {ngx_string("ballast"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bal_ngx_upstream_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
@@ -47,6 +56,8 @@ static ngx_command_t commands[] = {
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
      NULL},
+    {ngx_string("ballast_plugin"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, add_plugin, NGX_HTTP_MAIN_CONF_OFFSET,
+     0, NULL},
     ngx_null_command,
 };
 
@@ -75,6 +86,10 @@ static ngx_int_t init_module(ngx_cycle_t *cycle) {
     const ngx_http_upstream_main_conf_t *conf =
         ngx_http_cycle_get_module_main_conf(cycle, ngx_http_upstream_module);
     ngx_http_upstream_srv_conf_t *const *us = conf ? conf->upstreams.elts : NULL;
+    const struct main_conf *own =
+        conf ? ngx_http_cycle_get_module_main_conf(cycle, ngx_http_ballast_module) : NULL;
+    if (own)
+        bal_ngx_plugins_log(&own->plugins, cycle->log);
     for (ngx_uint_t i = 0; conf && i < conf->upstreams.nelts; i++) {
         const struct bal_ngx_upstream *b =
             us[i]->srv_conf ? ngx_http_conf_upstream_srv_conf(us[i], ngx_http_ballast_module) : NULL;

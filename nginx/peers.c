@@ -2,6 +2,7 @@
  * for the backup servers. */
 #include "ballast/live/slow_start.h"
 #include "check.h"
+#include "plugin.h"
 #include "process.h"
 #include "upstream.h"
 
@@ -304,7 +305,8 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     list_servers(peers);
     ngx_rbtree_init(&peers->waiting, &peers->sentinel, ngx_rbtree_insert_value);
     ngx_queue_init(&peers->sent);
-    return bal_dispatcher_open(peers->d, (char *)block + shared_size(peers), seed, err);
+    return bal_dispatcher_open_with(peers->d, (char *)block + shared_size(peers), &peers->upstream->policy,
+                                    seed, err);
 }
 
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
@@ -595,17 +597,18 @@ static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
 /* All that the block depends on, its size apart. */
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bool backup) {
     const struct bal_dispatcher_config *c = &peers->config;
-    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 200;
+    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 400;
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
     if (!name.data)
         return name;
     const u_char *end =
         ngx_snprintf(name.data, room,
                      "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL ejection=%uD,%uL servers=%uD%s "
-                     "listen=%V record=%uD",
+                     "listen=%V record=%uD plugin=%s",
                      &peers->upstream->us->host, backup ? ":backup" : "", peers->upstream->text, c->slots,
                      c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
-                     c->backed ? " backed" : "", &peers->upstream->listen.name, records_capacity(peers));
+                     c->backed ? " backed" : "", &peers->upstream->listen.name, records_capacity(peers),
+                     bal_ngx_plugin_hash(peers->upstream->policy.policy));
     name.len = (size_t)(end - name.data);
     return name;
 }

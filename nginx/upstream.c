@@ -165,7 +165,11 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
         code = bal_fail(&err, BAL_E_RANGE, "the policy's text is too long");
     if (!code)
         return NGX_CONF_OK;
-    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast: %s", err.text);
+    const bool unknown = ngx_strncmp(err.text, "unknown policy", strlen("unknown policy")) == 0;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast: %s%s", err.text,
+                       unknown ? " (one from a file is loaded above this line, by ballast_plugin FILE;, and "
+                                 "used by its name)"
+                               : "");
     return NGX_CONF_ERROR;
 }
 

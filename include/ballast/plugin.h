@@ -40,9 +40,15 @@ extern const struct bal_plugin bal_plugin;
 bool bal_plugin_is_path(const char *text);
 
 /* Loads the file, unless a file of the same contents has been, and reads the parameters. From then on
- * bal_policy_parse() knows the policy by its name, too. It stays loaded until the program ends; if the file
- * is built again, the next call loads the new one. One thread at a time. On failure *spec is untouched. */
+ * bal_policy_parse() knows the policy by its name, too, in this thread. It stays loaded until the program
+ * ends; if the file is built again, the next call loads the new one. On failure *spec is untouched. */
 enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
+/* The same from a copy in memory: the file may be overwritten in place while the policy is used. */
+enum bal_code bal_plugin_parse_copy(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
+
+/* From now on bal_policy_parse() knows no loaded policy by its name, in this thread, until its file is parsed
+ * again: for a program that reads its configuration anew. */
+void bal_plugin_forget_names(void);
 
 /* The SHA-256 of the file that a policy was loaded from, as 64 digits; NULL: it is from no file. */
 const char *bal_plugin_hash(const struct bal_policy *policy);

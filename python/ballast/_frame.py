@@ -1,7 +1,7 @@
 """Rows of JSON as a table of columns: a pandas DataFrame where pandas is there, else a small Table whose
 columns are numpy arrays, or lists without numpy."""
 import math
-from typing import Any, Dict, Iterator, List, Mapping, Protocol, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Sequence, Union, overload
 
 try:
     import numpy
@@ -12,28 +12,17 @@ try:
 except ImportError:
     pandas = None
 
+__all__ = ['Frame', 'Table', 'flag', 'flat', 'frame', 'number']
+
 # Whole numbers; every other number is a float, also where it happens to be whole.
-_COUNTS = {'replications', 'jobs', 'events', 'seed', 'target.servers', 'target.servers_low',
-           'target.servers_high', 'target.fleets_tried'}
+_COUNTS = {'servers', 'slots', 'replications', 'jobs', 'events', 'seed', 'target.servers',
+           'target.servers_low', 'target.servers_high', 'target.fleets_tried'}
 # Metrics that JSON has in another place than their names say.
 _METRICS = {'lost': 'jobs.lost', 'refused': 'jobs.refused', 'gave_up': 'jobs.gave_up',
             'failed': 'jobs.failed', 'power.energy_per_job': 'energy.per_job',
             'fluid_distance': 'fluid.distance', 'fluid_distance.ci': 'fluid.distance.ci'}
 # What says whom a row is about and how far its numbers can be trusted stands before them.
 _FIRST = ('policy', 'label', 'flag', 'verdict', 'doubts')
-
-
-class Frame(Protocol):
-    """What every answer offers, pandas or not."""
-
-    attrs: Dict[Any, Any]
-
-    @property
-    def columns(self) -> Any: ...
-
-    def __getitem__(self, key: Any) -> Any: ...
-
-    def __len__(self) -> int: ...
 
 
 class Table:
@@ -72,6 +61,13 @@ class Table:
 
     def __repr__(self) -> str:
         return _text_of(self._columns)
+
+
+# What every answer is to whoever checks types; without pandas it is a Table.
+if TYPE_CHECKING:
+    from pandas import DataFrame as Frame
+else:
+    Frame = Table if pandas is None else pandas.DataFrame
 
 
 def _cell(value: Any) -> str:
@@ -137,12 +133,21 @@ def flag(row: Dict[str, Any]) -> Dict[str, Any]:
     return row
 
 
+def number(text: str) -> Any:
+    """The value of a setting: a number where it is one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return int(value) if value.is_integer() else value
+
+
 def _column(name: str, values: List[Any]) -> Any:
     known = [value for value in values if value is not None]
     if values and all(isinstance(value, bool) for value in values):
         return numpy.array(values) if numpy else values
     if _is_numeric(known):
-        if name in _COUNTS and len(known) == len(values):
+        if name in _COUNTS and len(known) == len(values) and all(value == int(value) for value in known):
             return numpy.array(values, dtype=numpy.int64) if numpy else values
         plain = [math.nan if value is None else float(value) for value in values]
         return numpy.array(plain) if numpy else plain
@@ -179,4 +184,4 @@ def frame(rows: Sequence[Mapping[str, Any]], attrs: Mapping[Any, Any]) -> Frame:
         return Table(columns, attrs)
     data = pandas.DataFrame(columns)
     data.attrs.update(attrs)
-    return data  # type: ignore[no-any-return]
+    return data

@@ -1,10 +1,10 @@
-"""The commands of Ballast in this process: the shared library beside this file, whose functions are told in
-cli/embedded.h. One call runs one command; the interpreter is free meanwhile."""
+"""The commands of Ballast in this process: the shared library next to this file. Its functions are described
+in cli/embedded.h. One call runs one command; the interpreter is free meanwhile."""
 import ctypes
 import os
 import pathlib
 import threading
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, List, NamedTuple, Optional, Protocol, Sequence, Type
 
 Progress = Callable[[float], None]
 
@@ -13,6 +13,24 @@ _OUTCOME, _BAD_INPUT = 1, 2  # exit statuses of commands, besides 0 and that of 
 
 class Error(ValueError):
     """Something in the question is wrong; the text says in one line what, and what would be right."""
+
+
+class NotFound(Error, FileNotFoundError):
+    """A file is not there."""
+
+    __str__ = Error.__str__
+
+
+class NotPermitted(Error, PermissionError):
+    """A file may not be read."""
+
+    __str__ = Error.__str__
+
+
+class IsDirectory(Error, IsADirectoryError):
+    """A directory stands where a file is wanted."""
+
+    __str__ = Error.__str__
 
 
 class DoubtWarning(UserWarning):
@@ -28,8 +46,25 @@ class Answer(NamedTuple):
 _TELL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double)
 
 
+_START = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
+_ROUTE = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_void_p,
+                          ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p)
+
+
+class Deciders(Protocol):
+    """Policies that this program decides itself: _policy.Policies."""
+
+    names: List[str]
+    failure: Optional[BaseException]
+
+    def start(self, policy: int, servers: int) -> int: ...
+
+    def route(self, policy: int, state: int, fleet: int, count: int, rank: int, stream: int) -> int: ...
+
+
 class _Asker(ctypes.Structure):
-    _fields_ = [('stop', ctypes.POINTER(ctypes.c_int)), ('progress', _TELL), ('context', ctypes.c_void_p)]
+    _fields_ = [('stop', ctypes.POINTER(ctypes.c_int)), ('progress', _TELL), ('context', ctypes.c_void_p),
+                ('policies', ctypes.POINTER(ctypes.c_char_p)), ('start', _START), ('route', _ROUTE)]
 
 
 class _Answer(ctypes.Structure):
@@ -41,9 +76,30 @@ _library = ctypes.CDLL(str(pathlib.Path(__file__).with_name('libballast-commands
 _library.bal_version.restype = ctypes.c_char_p
 _library.bal_command_run.restype = ctypes.c_int
 _library.bal_command_run.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(_Asker),
-                             ctypes.POINTER(_Answer)]
+                                     ctypes.POINTER(_Answer)]
 _library.bal_command_result_fini.restype = None
 _library.bal_command_result_fini.argtypes = [ctypes.POINTER(_Answer)]
+
+for _name, _result, _arguments in (
+        ('fleet_probe', ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_uint32]),
+        ('fleet_work', ctypes.c_double, [ctypes.c_void_p, ctypes.c_uint32]),
+        ('fleet_weight', ctypes.c_double, [ctypes.c_void_p, ctypes.c_uint32]),
+        ('fleet_is_open', ctypes.c_bool, [ctypes.c_void_p, ctypes.c_uint32]),
+        ('fleet_open', ctypes.c_uint32, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32)]),
+        ('random', ctypes.c_uint64, [ctypes.c_void_p])):
+    _function = getattr(_library, 'bal_command_' + _name)
+    _function.restype, _function.argtypes = _result, _arguments
+fleet_probe: Callable[[int, int], int] = _library.bal_command_fleet_probe
+fleet_work: Callable[[int, int], float] = _library.bal_command_fleet_work
+fleet_weight: Callable[[int, int], float] = _library.bal_command_fleet_weight
+fleet_is_open: Callable[[int, int], bool] = _library.bal_command_fleet_is_open
+random_bits: Callable[[Optional[int]], int] = _library.bal_command_random
+
+
+def fleet_open(fleet: int, servers: int) -> List[int]:
+    numbers = (ctypes.c_uint32 * servers)()
+    return numbers[:_library.bal_command_fleet_open(fleet, numbers)]
+
 
 version: str = _library.bal_version().decode()
 
@@ -57,9 +113,11 @@ def _encode(word: str) -> bytes:
 class _Call:
     """A command under way in a thread of its own, so that this one can be interrupted."""
 
-    def __init__(self, words: Sequence[str], progress: Optional[Progress]) -> None:
+    def __init__(self, words: Sequence[str], progress: Optional[Progress] = None,
+                 deciders: Optional[Deciders] = None) -> None:
         self.words = [_encode(word) for word in words]
         self.progress = progress
+        self.deciders = deciders
         self.stop = ctypes.c_int(0)
         self.done = threading.Event()
         self.failure: Optional[BaseException] = None
@@ -74,10 +132,35 @@ class _Call:
             self.failure = failure
             self.stop.value = 1
 
-    def ask(self) -> None:
-        words = (ctypes.c_char_p * (len(self.words) + 1))(*self.words, None)
+    def asker(self) -> _Asker:
         tell = _TELL(self.tell) if self.progress else _TELL(0)  # NULL
         asker = _Asker(ctypes.pointer(self.stop), tell, None)
+        if self.deciders:
+            names = [_encode(name) for name in self.deciders.names]
+            asker.policies = (ctypes.c_char_p * (len(names) + 1))(*names, None)
+            asker.start = _START(self.start)
+            asker.route = _ROUTE(self.route)
+        return asker
+
+    def start(self, _context: Any, policy: int, servers: int) -> int:
+        assert self.deciders
+        return self.stopped(self.deciders.start(policy, servers))
+
+    def route(self, _context: Any, policy: int, state: int, fleet: int, count: int, rank: int,
+              stream: int) -> int:
+        assert self.deciders
+        return self.stopped(self.deciders.route(policy, state, fleet, count, rank, stream))
+
+    def stopped(self, answer: int) -> int:
+        assert self.deciders
+        if self.deciders.failure and not self.failure:
+            self.failure = self.deciders.failure
+            self.stop.value = 1
+        return answer
+
+    def ask(self) -> None:
+        words = (ctypes.c_char_p * (len(self.words) + 1))(*self.words, None)
+        asker = self.asker()
         answer = _Answer()
         if _library.bal_command_run(len(self.words), words, ctypes.byref(asker), ctypes.byref(answer)):
             raise MemoryError('not enough memory for the answer')
@@ -108,10 +191,41 @@ class _Call:
                 self.thread.join()
 
 
-def ask(words: Sequence[str], progress: Optional[Progress] = None) -> Answer:
+def ask(words: Sequence[str], progress: Optional[Progress] = None,
+        deciders: Optional[Deciders] = None) -> Answer:
     """Runs the command and returns what it prints. `progress` is called with the part that is done."""
-    call = _Call(words, progress)
+    call = _Call(words, progress, deciders)
     call.wait()
+    return _answer_of(call)
+
+
+def ask_here(words: Sequence[str]) -> Answer:
+    """The same for what takes no time: in this thread."""
+    call = _Call(words)
+    call.run()
+    return _answer_of(call)
+
+
+def file_error(error: Error, path: 'os.PathLike[str] | str') -> Error:
+    """An error about a file as Python's own, too: FileNotFoundError and so on."""
+    kind: Type[Any] = Error
+    name = os.fspath(path)
+    if name not in str(error):
+        return error
+    if not os.path.exists(name):
+        kind = NotFound
+    elif os.path.isdir(name):
+        kind = IsDirectory
+    elif not os.access(name, os.R_OK):
+        kind = NotPermitted
+    if kind is Error:
+        return error
+    typed: Error = kind(str(error))
+    setattr(typed, 'filename', name)
+    return typed
+
+
+def _answer_of(call: _Call) -> Answer:
     if call.failure:
         raise call.failure
     if call.status == _BAD_INPUT:

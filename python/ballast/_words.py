@@ -1,8 +1,13 @@
-"""Keyword arguments as the words of a command line: pod_size=2 is --pod-size=2."""
+"""Keyword arguments as the words of a command line: pod_size=2 is --pod-size=2. What options a command has is
+asked of the command itself."""
+import functools
 import numbers
 import os
-from typing import Iterable, List, Mapping, Sequence, Union
+import re
+import textwrap
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
+from . import _native
 from ._native import Error
 
 File = Union[str, 'os.PathLike[str]']
@@ -17,10 +22,53 @@ _OURS = {
     'help': 'see help(ballast), and docs/python.md for all options',
     'dry_run': 'it only prints; use the program',
     'list': 'it only prints; use the program',
+    'schema': 'it only prints; use the program',
+    'fields': 'it only prints; use the program',
 }
 
 # What there is one of, though others may be given several times.
 _ONCE = {'servers', 'load', 'jobs', 'target', 'service', 'seed'}
+
+
+class Described(NamedTuple):
+    """An option as the help of its command describes it."""
+
+    argument: Optional[str]  # None: it takes no value
+    text: str
+
+
+@functools.lru_cache(maxsize=None)
+def options_of(command: str) -> Dict[str, Described]:
+    """All of a command, by their names here; none if there is no such command."""
+    try:
+        lines = _native.ask_here([command, '--help']).output.splitlines()
+    except Error:
+        return {}
+    found: Dict[str, Described] = {}
+    last = ''
+    for line in lines:
+        option = re.match(r'  --([a-z0-9-]+)(?: (\S+))?(?:  +(.*))?$', line)
+        if option:
+            last = option[1].replace('-', '_')
+            found[last] = Described(option[2], option[3] or '')
+        elif last and line.startswith(' ' * 20):
+            found[last] = found[last]._replace(text=f'{found[last].text} {line.strip()}'.strip())
+        else:
+            last = ''
+    return found
+
+
+def help_of(command: str, named: Mapping[str, str]) -> str:
+    """The options of a command as keywords, for the documentation of its function. named: those that are
+    called otherwise there."""
+    lines = []
+    for name, option in options_of(command).items():
+        if name in _OURS and name not in named:
+            continue
+        left = f'    {named.get(name, name)}={option.argument or "True"}'
+        gap = ' ' * max(2, 28 - len(left))
+        lines += textwrap.wrap(left + gap + option.text, 110, subsequent_indent=' ' * 28)
+    return '\n'.join(lines)
 
 
 def _text(name: str, value: Value) -> str:
@@ -34,28 +82,38 @@ def _text(name: str, value: Value) -> str:
 
 
 def _values(name: str, given: Option) -> List[str]:
-    if given is None or given is False:
-        return []
     if isinstance(given, (str, os.PathLike, numbers.Real)):
         return [f'--{name}={_text(name, given)}']
     if isinstance(given, Iterable) and name in _ONCE:
         raise Error(f'{name}: a text or a number is wanted, not {given!r}')
     if isinstance(given, Iterable):
-        return [f'--{name}={_text(name, value)}' for value in given]
+        values = [f'--{name}={_text(name, value)}' for value in given]
+        if values:
+            return values
+        raise Error(f'{name}: the list is empty; leave it out')
     raise Error(f'{name}: a text, a number or a list of them is wanted, not {given!r}')
 
 
-def words(command: str, operands: Sequence[Value], options: Mapping[str, Option]) -> List[str]:
+def _check_bool(key: str, given: bool, option: Optional[Described]) -> None:
+    if option and option.argument:
+        raise Error(f'{key}: a value is wanted, not {given}: {option.argument}, {option.text}')
+
+
+def words(command: str, operands: Sequence[Value], options: Mapping[str, Option],
+          fixed: Sequence[str] = ('--format=json',)) -> List[str]:
     """Options first, so that no operand is taken for one; those without a value behind the others, so that
-    none of these is taken for it."""
-    result = [command, '--format=json']
+    none of these is taken for it. fixed: what we add."""
+    result = [command, *fixed]
     flags: List[str] = []
     for key, given in options.items():
         name = key.replace('_', '-')
         if key in _OURS:
             raise Error(f'{key}: {_OURS[key]}')
-        if given is True:
-            flags.append(f'--{name}')
+        if given is None:
+            continue
+        if isinstance(given, bool):
+            _check_bool(key, given, options_of(command).get(key))
+            flags += [f'--{name}'] if given else []
         else:
             result += _values(name, given)
     return result + flags + ['--'] + [_text('operand', operand) for operand in operands]

@@ -211,15 +211,30 @@ size_t bal_dispatcher_view_size(const struct bal_policy_spec *policy,
     return out_at(&view) + out_room(&view) * sizeof(struct bal_message);
 }
 
+static enum bal_code check_magic(const struct block *block, struct bal_error *err) {
+    if (__atomic_load_n(&block->magic, __ATOMIC_ACQUIRE) == magic)
+        return BAL_OK;
+    return bal_fail(err, BAL_E_FORMAT, "this memory is no block of a dispatcher of this version");
+}
+
 enum bal_code bal_dispatcher_open(struct bal_dispatcher *d, void *memory, uint64_t seed,
                                   struct bal_error *err) {
     const struct block *block = memory;
-    if (__atomic_load_n(&block->magic, __ATOMIC_ACQUIRE) != magic)
-        return bal_fail(err, BAL_E_FORMAT, "this memory is no block of a dispatcher of this version");
-    *d = (struct bal_dispatcher){.self = BAL_NOBODY};
-    const enum bal_code code = bal_policy_parse(block->policy, &d->policy, err);
+    struct bal_policy_spec policy;
+    enum bal_code code = check_magic(block, err);
+    if (!code)
+        code = bal_policy_parse(block->policy, &policy, err);
+    return code ? code : bal_dispatcher_open_with(d, memory, &policy, seed, err);
+}
+
+enum bal_code bal_dispatcher_open_with(struct bal_dispatcher *d, void *memory,
+                                       const struct bal_policy_spec *policy, uint64_t seed,
+                                       struct bal_error *err) {
+    const struct block *block = memory;
+    const enum bal_code code = check_magic(block, err);
     if (code)
         return code;
+    *d = (struct bal_dispatcher){.self = BAL_NOBODY, .policy = *policy};
     lay_out(d, memory, &block->config);
     d->box.out = (void *)((char *)d + out_at(d));
     d->box.room = out_room(d);

@@ -22,7 +22,10 @@ static enum bal_code examine_policy(const char *text, struct bal_error *err) {
 
 static void run_child(const char *text, int result) {
     struct bal_error err = {0};
-    signal(SIGALRM, SIG_DFL); /* the caller's handler would keep it alive */
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGALRM, SIG_DFL); /* the caller's handler would keep it alive, and so would its mask */
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
     alarm(EXAMINE_SECONDS);
     const bool failed = examine_policy(text, &err);
     const ssize_t written = write(result, err.text, strlen(err.text));
@@ -57,7 +60,7 @@ static enum bal_code describe_end(const char *text, int status, const struct bal
     return BAL_OK;
 }
 
-enum bal_code bal_plugin_examine(const char *text, struct bal_error *err) {
+static enum bal_code run_examination(const char *text, struct bal_error *err) {
     int ends[2];
     if (pipe(ends))
         return bal_fail(err, BAL_E_IO, "cannot make a pipe: %s", strerror(errno));
@@ -77,4 +80,16 @@ enum bal_code bal_plugin_examine(const char *text, struct bal_error *err) {
         if (errno != EINTR)
             return bal_fail(err, BAL_E_IO, "%s: its examination was lost: %s", text, strerror(errno));
     return describe_end(text, status, &found, err);
+}
+
+/* A handler of the caller that waits for any child, as nginx has one, must not take the result of this one.
+ */
+enum bal_code bal_plugin_examine(const char *text, struct bal_error *err) {
+    sigset_t child, mask;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &child, &mask);
+    const enum bal_code code = run_examination(text, err);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return code;
 }

@@ -4,7 +4,8 @@
  * A file is known by the SHA-256 of its contents. Its path alone would not do: somebody who works on a policy
  * builds it again under the same name, and a program that runs for long (a Python session) must then use the
  * new one. dlopen would return the old one for the same path, so a second version is loaded from a copy in
- * memory. */
+ * memory. So are files for a program that must survive that one is overwritten in place: dlopen maps the file
+ * itself. */
 #include "ballast/plugin.h"
 
 #include "base/sha256.h"
@@ -12,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,7 @@ struct loaded {
 };
 static struct loaded loaded[BAL_POLICIES_ADDED_MAX];
 static size_t loaded_count;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* of what is loaded */
 
 /* "PATH.so@HASH:key=value": where its parts are. */
 struct parts {
@@ -177,11 +180,26 @@ static const struct loaded *find_hash(const char *hash) {
     return NULL;
 }
 
+/* A file finds the functions that policies call among the global symbols of the process. Those of a program
+ * are global; those of a library that another program has loaded for itself, as Python does, become so here.
+ */
+static void show_symbols(void) {
+    static bool shown;
+    Dl_info host;
+    void *self = NULL;
+    if (!shown && dladdr(&loading, &host) && host.dli_fname)
+        self = dlopen(host.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (self)
+        dlclose(self); /* it stays loaded, and global */
+    shown = true;
+}
+
 /* Two files may not have one name; a new version of a file takes the place of the old one. */
 static enum bal_code add_loaded(const char *path, const char *hash, const struct bal_policy *policy,
                                 struct bal_error *err) {
     for (size_t i = 0; i < loaded_count; i++)
-        if (strcmp(loaded[i].policy->name, policy->name) == 0 && strcmp(loaded[i].path, path) != 0)
+        if (bal_policy_is_added(loaded[i].policy) && strcmp(loaded[i].policy->name, policy->name) == 0 &&
+            strcmp(loaded[i].path, path) != 0)
             return bal_fail(err, BAL_E_MODEL, "two files have a policy '%s': '%s' and '%s'", policy->name,
                             loaded[i].path, path);
     char *copy = strdup(path);
@@ -198,9 +216,10 @@ static enum bal_code add_loaded(const char *path, const char *hash, const struct
     return BAL_OK;
 }
 
-static enum bal_code load_contents(const char *path, const struct contents *contents,
+static enum bal_code load_contents(const char *path, const struct contents *contents, bool copied,
                                    const struct bal_policy **policy, struct bal_error *err) {
-    void *file = was_loaded_from(path) ? open_copy(contents) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    show_symbols();
+    void *file = copied || was_loaded_from(path) ? open_copy(contents) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!file) {
         const char *reason = dlerror();
         return bal_fail(err, BAL_E_IO, "cannot load the policy: %s", reason ? reason : strerror(errno));
@@ -229,7 +248,7 @@ static enum bal_code check_hash(const char *path, const struct contents *content
                     path, contents->hash, wanted);
 }
 
-static enum bal_code load_plugin(const char *text, const struct parts *parts,
+static enum bal_code load_plugin(const char *text, const struct parts *parts, bool copied,
                                  const struct bal_policy **policy, struct bal_error *err) {
     char path[PATH_MOST + 3];
     const char *here = memchr(text, '/', parts->path) ? "" : "./"; /* never along a search path */
@@ -244,19 +263,22 @@ static enum bal_code load_plugin(const char *text, const struct parts *parts,
         *policy = known->policy;
         bal_policy_add(known->policy); /* the newest of its name again */
     } else if (!code) {
-        code = load_contents(path, &contents, policy, err);
+        code = load_contents(path, &contents, copied, policy, err);
     }
     free(contents.data);
     return code;
 }
 
-enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+static enum bal_code parse_text(const char *text, bool copied, struct bal_policy_spec *spec,
+                                struct bal_error *err) {
     struct parts parts;
     if (!split_text(text, &parts) || parts.path > PATH_MOST)
         return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no path of a policy: it ends in .so", text);
     char named[1200];
     const struct bal_policy *policy = NULL;
-    const enum bal_code code = load_plugin(text, &parts, &policy, err);
+    pthread_mutex_lock(&loading);
+    const enum bal_code code = load_plugin(text, &parts, copied, &policy, err);
+    pthread_mutex_unlock(&loading);
     if (code)
         return code;
     if ((size_t)snprintf(named, sizeof named, "%s%s", policy->name, parts.rest) >= sizeof named)
@@ -264,11 +286,26 @@ enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, s
     return bal_policy_parse(named, spec, err);
 }
 
+enum bal_code bal_plugin_parse(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+    return parse_text(text, false, spec, err);
+}
+
+enum bal_code bal_plugin_parse_copy(const char *text, struct bal_policy_spec *spec, struct bal_error *err) {
+    return parse_text(text, true, spec, err);
+}
+
+void bal_plugin_forget_names(void) {
+    bal_policy_remove_added();
+}
+
 const char *bal_plugin_hash(const struct bal_policy *policy) {
-    for (size_t i = 0; i < loaded_count; i++)
+    const char *hash = NULL;
+    pthread_mutex_lock(&loading);
+    for (size_t i = 0; i < loaded_count && !hash; i++)
         if (loaded[i].policy == policy)
-            return loaded[i].hash;
-    return NULL;
+            hash = loaded[i].hash;
+    pthread_mutex_unlock(&loading);
+    return hash;
 }
 
 /* ---- naming a file for good ---- */

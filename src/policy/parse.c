@@ -35,8 +35,10 @@ static void append_number(struct writer *w, double value) {
 
 typedef const struct bal_policy *policies(size_t i);
 
-static const struct bal_policy *added[BAL_POLICIES_ADDED_MAX];
-static size_t added_count;
+/* Of each thread, because commands run side by side in threads of one program (Python), and the policies of
+ * one are not for the others. */
+static _Thread_local const struct bal_policy *added[BAL_POLICIES_ADDED_MAX];
+static _Thread_local size_t added_count;
 
 bool bal_policy_add(const struct bal_policy *policy) {
     size_t kept = 0;
@@ -48,6 +50,17 @@ bool bal_policy_add(const struct bal_policy *policy) {
         return false;
     added[added_count++] = policy;
     return true;
+}
+
+bool bal_policy_is_added(const struct bal_policy *policy) {
+    for (size_t i = 0; i < added_count; i++)
+        if (added[i] == policy)
+            return true;
+    return false;
+}
+
+void bal_policy_remove_added(void) {
+    added_count = 0;
 }
 
 static enum bal_code unknown_policy(policies *at, const char *name, int length, struct bal_error *err) {

@@ -8,10 +8,13 @@
 enum bal_code bal_policy_parse_among(const struct bal_policy *(*at)(size_t i), const char *text,
                                      struct bal_policy_spec *spec, struct bal_error *err);
 
-/* Policies that are not in the table, such as those from files: from now on they are parsed like the others.
- * Of several with one name the last is meant; one that is there becomes the last. They are not copied. One
- * thread at a time. Returns false when there are too many. */
+/* Policies that are not in the table, such as those from files: from now on this thread parses them like the
+ * others. Of several with one name the last is meant; one that is there becomes the last. They are not
+ * copied. Returns false when there are too many. */
 enum { BAL_POLICIES_ADDED_MAX = 256 };
 bool bal_policy_add(const struct bal_policy *policy);
+bool bal_policy_is_added(const struct bal_policy *policy);
+/* This thread parses none of them any longer. */
+void bal_policy_remove_added(void);
 
 #endif

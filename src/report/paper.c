@@ -2,6 +2,7 @@
 #include "report/paper.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,6 +40,34 @@ static char *program_directory(void) {
     return strdup(path);
 }
 
+/* That of the library that this code is in, where another program has loaded one; NULL: it is in no library.
+ */
+static char *library_directory(void) {
+    static const char here;
+    Dl_info self;
+    char *program = realpath("/proc/self/exe", NULL);
+    char *file = dladdr(&here, &self) && self.dli_fname ? realpath(self.dli_fname, NULL) : NULL;
+    const bool is_library = file && !(program && strcmp(file, program) == 0);
+    free(program);
+    if (is_library)
+        *strrchr(file, '/') = '\0';
+    else
+        free(file);
+    return is_library ? file : NULL;
+}
+
+/* The first of these names in a directory that is one, absolute; NULL: none is. */
+static char *find_directory(const char *directory, const char *const *name) {
+    char *found = NULL;
+    for (; directory && *name && !found; name++) {
+        char *path = join_path(directory, *name);
+        if (path && is_directory(path))
+            found = realpath(path, NULL);
+        free(path);
+    }
+    return found;
+}
+
 enum bal_code bal_papers_directory(char **directory, struct bal_error *err) {
     const char *given = getenv("BALLAST_PAPERS");
     if (given && *given) {
@@ -47,19 +76,18 @@ enum bal_code bal_papers_directory(char **directory, struct bal_error *err) {
         *directory = strdup(given);
         return *directory ? BAL_OK : no_memory(err);
     }
-    static const char *const theory_row[] = {"../share/ballast/papers", "../papers"};
-    char *program = program_directory();
-    for (int i = 0; program && i < 2; i++) {
-        char *path = join_path(program, theory_row[i]);
-        if (path && is_directory(path)) {
-            *directory = realpath(path, NULL);
-            free(path);
-            free(program);
-            return *directory ? BAL_OK : no_memory(err);
-        }
-        free(path);
-    }
+    static const char *const of_program[] = {"../share/ballast/papers", "../papers", NULL};
+    /* In a wheel, installed by make, and where it is built. */
+    static const char *const of_library[] = {"papers", "../../../../share/ballast/papers", "../../../papers",
+                                             NULL};
+    char *program = program_directory(), *library = library_directory();
+    *directory = find_directory(program, of_program);
+    if (!*directory)
+        *directory = find_directory(library, of_library);
     free(program);
+    free(library);
+    if (*directory)
+        return BAL_OK;
     return bal_fail(err, BAL_E_IO,
                     "the papers are not where the program was installed; set BALLAST_PAPERS to their "
                     "directory");

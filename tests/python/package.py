@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -251,8 +252,17 @@ class Flags(Ballast):
         self.assertEqual(list(frame['ratio.flag']), ['', '', '!', '!'])
 
     def test_flags_stand_before_the_numbers(self):
-        columns = list(ballast.compare(5, jobs=1000, policies='jiq').columns)
-        self.assertEqual(columns[:5], ['policy', 'flag', 'verdict', 'doubts', 'response.mean'])
+        columns = list(ballast.compare(jobs=1000, policies='jiq').columns)
+        self.assertEqual(columns[:6], ['servers', 'load', 'policy', 'flag', 'verdict', 'doubts'])
+        self.assertEqual(columns[6], 'response.mean')
+
+    def test_settings_that_were_given_are_columns_in_front(self):
+        frame = ballast.compare(5, 0.5, ['random', 'jiq'], jobs=1000, service='lognormal(2)', seed=3)
+        self.assertEqual(list(frame.columns)[:4], ['servers', 'load', 'service', 'policy'])
+        self.assertEqual(list(frame['servers']), [5, 5])
+        self.assertEqual(list(frame['load']), [0.5, 0.5])
+        self.assertEqual(list(frame['service']), ['lognormal(2)'] * 2)
+        self.assertEqual(list(ballast.compare('2x1,3x2', jobs=1000, policies='jiq')['servers']), ['2x1,3x2'])
 
     def test_an_unstable_queue_has_no_mean(self):
         frame = ballast.compare(10, 1.3, 'jiq', jobs='10k')
@@ -293,6 +303,218 @@ class Flags(Ballast):
         self.assertEqual(caught[0].filename, __file__)
 
 
+class Commands(Ballast):
+    """Those that answer with files and texts."""
+
+    DRAWN = EXPERIMENT + 'figures: [{id: response, x: load, y: response.mean}]\n'
+
+    def test_a_dictionary_is_an_experiment(self):
+        asked = {'title': 'two policies', 'fleet': {'servers': 20},
+                 'sweep': {'axis': 'load', 'values': (0.5, 0.8)}, 'policies': ['random', 'jiq'],
+                 'run': {'jobs': 5000, 'replications': 3}, 'metrics': ['response.mean']}
+        before = sorted(os.listdir('.'))
+        frame = ballast.run(asked)
+        self.assertEqual(sorted(os.listdir('.')), before)
+        theirs = ballast.run('load.yaml', db='same.db')
+        self.assertEqual(list(frame['response.mean']), list(theirs['response.mean']))
+        ballast.run(asked, db='kept.db')
+        self.assertEqual(len(ballast.ask('results', 'kept.db')['results']), 4)
+        self.assertEqual(ballast.check(asked), [])
+        with self.assertRaisesRegex(ballast.Error, '^values: the list is empty'):
+            ballast.run({**asked, 'sweep': {'axis': 'load', 'values': []}})
+
+    def test_files_that_a_dictionary_names_are_looked_for_here(self):
+        with open('shape.txt', 'w', encoding='utf-8') as file:
+            file.write('0 0.5\n10 1\n')
+        frame = ballast.run({'title': 'shape', 'fleet': {'servers': 5}, 'policies': ['jiq'],
+                             'workload': {'load': 0.5, 'curve': 'file(shape.txt)'},
+                             'run': {'jobs': 500, 'replications': 2}})
+        self.assertEqual(len(frame), 1)
+
+    def test_check_lists_all_mistakes(self):
+        with open('wrong.yaml', 'w', encoding='utf-8') as file:
+            file.write(EXPERIMENT.replace('jiq]', 'jqi]').replace('values: [0.5, 0.8]', 'values: [0.5, x]'))
+        mistakes = ballast.check('load.yaml', 'wrong.yaml')
+        self.assertGreaterEqual(len(mistakes), 1)
+        done = subprocess.run([PROGRAM, 'check', 'wrong.yaml'], stderr=subprocess.PIPE)
+        theirs = done.stderr.decode().replace('ballast: ', '').splitlines()
+        self.assertEqual(mistakes, theirs)
+
+    def test_figure_and_report_are_those_of_the_program(self):
+        with open('drawn.yaml', 'w', encoding='utf-8') as file:
+            file.write(self.DRAWN)
+        ballast.run('drawn.yaml', db='drawn.db')
+        self.assertEqual(ballast.figure('drawn.db', 'response', output='ours'), ['ours/drawn-response.svg'])
+        subprocess.run([PROGRAM, 'figure', 'drawn.db', '--format=svg', '-o', 'theirs'], check=True,
+                       stdout=subprocess.DEVNULL)
+        with open('ours/drawn-response.svg', 'rb') as ours, open('theirs/drawn-response.svg', 'rb') as theirs:
+            self.assertEqual(ours.read(), theirs.read())
+        self.assertEqual(ballast.report('drawn.db', 'page.html'), 'page.html')
+        with open('page.html', encoding='utf-8') as page:
+            self.assertEqual(page.read(), ballast.report('drawn.db'))
+        with self.assertRaisesRegex(ballast.Error, 'none'):
+            ballast.figure('drawn.db', 'none')
+
+    def test_fit_answers_with_laws_and_an_experiment(self):
+        answer = ballast.fit('access.log', 'fitted.yaml', servers=5)
+        with open('fitted.yaml', encoding='utf-8') as file:
+            self.assertEqual(answer['experiment'], file.read())
+        self.assertEqual(ballast.check('fitted.yaml'), [])
+        self.assertEqual(ballast.fit('access.log', servers=5)['experiment'], answer['experiment'])
+        self.assertEqual(answer['log']['jobs'], 2999)
+
+    def test_paper_judges_claims(self):
+        papers = ballast.paper()
+        self.assertIn('supermarket', list(papers['paper']))
+        os.mkdir('own')
+        with open('own/paper.txt', 'w', encoding='utf-8') as file:
+            file.write('title: A test\nsource: none\nexperiments: load\n')
+        os.link('load.yaml', 'own/load.yaml')
+        claims = ballast.paper('./own', output='judged')
+        self.assertEqual(list(claims['verdict']), ['holds', 'does not hold'])
+        self.assertTrue(os.path.exists('judged/report.html'))
+
+    def test_help_lists_every_option(self):
+        for function in (ballast.compare, ballast.replay, ballast.run, ballast.fit, ballast.paper,
+                         ballast.figure):
+            done = subprocess.run([PROGRAM, function.__name__, '--help'], stdout=subprocess.PIPE, check=True)
+            listed = re.findall(r'^  --([a-z-]+)', done.stdout.decode(), re.MULTILINE)
+            self.assertGreater(len(listed), 1)
+            for name in set(listed) - {'format', 'output', 'quiet', 'dry-run', 'policy', 'list'}:
+                self.assertRegex(function.__doc__, f'(?m)^    {name.replace("-", "_")}=')
+
+
+class OwnPolicies(Ballast):
+    FILE = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..')
+
+    def compare(self, policies, **options):
+        return ballast.compare(10, 0.8, policies, **{'jobs': 2000, 'replications': 3, **options})
+
+    @staticmethod
+    def uniform(servers, job, rng):
+        return rng.randrange(len(servers))
+
+    def test_a_function_decides(self):
+        def two_choices(servers, job, rng):
+            a, b = rng.sample(servers.open, 2)
+            return a if servers[a] <= servers[b] else b
+        frame = self.compare([two_choices, self.uniform, 'random'], jobs=20000)
+        rows = dict(zip(frame['policy'], range(3)))
+        self.assertEqual(set(rows), {'two-choices', 'uniform', 'random'})
+        mean, probes = frame['response.mean'], frame['messages.probes_per_job']
+        self.assertLess(mean[rows['two-choices']], 0.6 * mean[rows['uniform']])
+        self.assertEqual(probes[rows['two-choices']], 2)
+        self.assertEqual(probes[rows['uniform']], 0)
+        again = self.compare(['random', self.uniform, two_choices], jobs=20000)
+        self.assertEqual(sorted(again['response.mean']), sorted(mean))
+
+    def test_where_there_is_no_choice_it_is_any_policy_to_the_last_bit(self):
+        frame = ballast.compare(1, 0.7, [lambda servers, job, rng: servers.open[0], 'jsq'], jobs=2000,
+                                replications=3, engine='event')
+        self.assertEqual(frame['response.mean'][0], frame['response.mean'][1])
+
+    def test_a_class_has_an_instance_for_each_replication(self):
+        made = []
+
+        class InTurn:
+            def __init__(self, servers):
+                made.append(self)
+                self.next, self.servers = 0, servers
+
+            def __call__(self, servers, job, rng):
+                self.next += 1
+                return self.next % len(servers)
+        frame = self.compare([InTurn, 'round-robin'], engine='event')
+        self.assertEqual([state.servers for state in made], [10] * 3)
+        self.assertTrue(all(state.next > 1000 for state in made), [state.next for state in made])
+        self.assertAlmostEqual(frame['response.mean'][0], frame['response.mean'][1], delta=0.2)
+
+    def test_what_a_function_sees(self):
+        seen = []
+
+        def look(servers, job, rng):
+            one_by_one = [servers[i] for i in range(len(servers))]
+            seen.append((len(servers), servers.weight(0), servers.work(1) >= 0, list(servers) == one_by_one,
+                         job.tasks, job.rank, servers.open, 0 <= rng.random() < 1))
+            kept.append(servers)
+            return 0
+        kept = []
+        ballast.compare('2x1,1x4', 0.3, look, jobs=50, replications=1)
+        self.assertEqual(set(map(str, seen)), {str((3, 1.0, True, True, 1, 0, [0, 1, 2], True))})
+        for use in (lambda: kept[0][0], lambda: kept[0].open):
+            with self.assertRaisesRegex(RuntimeError, 'only while route runs'):
+                use()
+
+    def test_exceptions_end_the_comparison(self):
+        count = []
+
+        def fails(servers, job, rng):
+            count.append(job)
+            if len(count) == 100:
+                raise LookupError('enough')
+            return 0
+        with self.assertRaisesRegex(LookupError, 'enough'):
+            self.compare([fails], jobs='1G')
+        self.assertEqual(len(count), 100)
+
+        class Unmade:
+            def __init__(self, servers):
+                raise KeyError('no')
+        with self.assertRaises(KeyError):
+            self.compare([Unmade])
+        for answer in 10, -1, None, 1.5, True, '3':
+            with self.assertRaisesRegex(ballast.Error, f'returned {answer!r}; a server is a number from 0'):
+                self.compare([lambda servers, job, rng: answer])
+        with self.assertRaisesRegex(IndexError, 'server 10: they are numbered from 0 to 9'):
+            self.compare([lambda servers, job, rng: servers[10]])
+
+    def test_what_cannot_be_is_refused(self):
+        for policies, options, why in (
+                ([self.uniform, self.uniform], {}, "two functions are called 'uniform'"),
+                ([self.uniform], {'threads': 2}, '^threads: '),
+                ([self.uniform], {'dispatchers': 2}, 'dispatchers on a network'),
+                ([self.uniform], {'failures': 'mtbf=50,mttr=5'}, 'servers fail')):
+            with self.assertRaisesRegex(ballast.Error, why):
+                self.compare(policies, **options)
+
+        def random(servers, job, rng):
+            return 0
+        with self.assertRaisesRegex(ballast.Error, "there is a policy 'random' already"):
+            self.compare([random])
+        with self.assertRaisesRegex(ballast.Error, 'functions are for compare'):
+            ballast.replay('access.log', policies=[self.uniform])
+        with self.assertRaisesRegex(ballast.Error, "unknown policy 'uniform'"):
+            self.compare(['uniform'])
+
+    def test_a_policy_from_a_file_is_one_everywhere(self):
+        flags = ['-std=c11', '-shared', '-fPIC', f'-I{self.FILE}/include']
+        source = f'{self.FILE}/examples/policy.c'
+        subprocess.run([os.environ.get('CC', 'cc'), *flags, source, '-o', 'mine.so'], check=True)
+        frame = self.compare(['./mine.so', 'random'])
+        words = ['compare', '--servers=10', '--load=0.8', '--policy=./mine.so', '--policy=random',
+                 '--jobs=2000', '--replications=3']
+        theirs = program(*words)['results']
+        self.assert_same(frame, 'response.mean', [row['response']['mean'] for row in theirs])
+        together = [None] * 4
+
+        def work(i):
+            together[i] = list(self.compare(['./mine.so', 'random'])['response.mean'])
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(together, [list(frame['response.mean'])] * 4)
+        swept = ballast.run({'title': 'own', 'fleet': {'servers': 10}, 'policies': ['./mine.so', 'random'],
+                             'baseline': './mine.so', 'sweep': {'axis': 'load', 'values': [0.5, 0.8]},
+                             'run': {'jobs': 2000, 'replications': 2}}, db='own.db')
+        self.assertEqual(list(swept['policy'])[:2], ['last-or-random', 'random'])
+        replayed = ballast.replay('access.log', policies=['./mine.so', 'jiq'], servers=5)
+        self.assertIn('last-or-random', list(replayed['policy']))
+        with self.assertRaisesRegex(ballast.Error, "cannot load the policy './none.so'"):
+            self.compare(['./none.so'])
+
+
 class Errors(Ballast):
     def test_errors_are_the_programs_own_words(self):
         for call, words in [
@@ -315,8 +537,10 @@ class Errors(Ballast):
         for option in 'format', 'output', 'quiet', 'help':
             with self.assertRaisesRegex(ballast.Error, f'^{option}: '):
                 ballast.compare(**{option: 'x'})
-        with self.assertRaisesRegex(ballast.Error, "unknown command 'fit'"):
+        with self.assertRaisesRegex(ballast.Error, 'ballast.fit'):
             ballast.ask('fit', 'access.log')
+        with self.assertRaisesRegex(ballast.Error, "unknown command 'live'"):
+            ballast.ask('live', 'load.yaml')
 
     def test_values_that_are_none_are_refused(self):
         for value in object(), [object()], 1j:
@@ -326,8 +550,30 @@ class Errors(Ballast):
             ballast.run('load.yaml\0.txt')
         with self.assertRaisesRegex(ballast.Error, '^servers: '):
             ballast.compare(servers=[1, 2])
-        with self.assertRaisesRegex(ballast.Error, '^--jobs --: '):
-            ballast.compare(jobs=True)
+        for name in 'jobs', 'load', 'servers':
+            for value in True, False:
+                with self.assertRaisesRegex(ballast.Error, f'^{name}: a value is wanted, not {value}'):
+                    ballast.compare(**{name: value})
+        for call in ballast.compare, lambda **options: ballast.replay('access.log', **options):
+            with self.assertRaisesRegex(ballast.Error, '^policies: the list is empty'):
+                call(policies=[])
+        with self.assertRaisesRegex(ballast.Error, '^percentiles: the list is empty'):
+            ballast.compare(percentiles=[])
+
+    def test_errors_about_files_are_those_of_python(self):
+        with open('closed.yaml', 'w', encoding='utf-8') as file:
+            file.write(EXPERIMENT)
+        for call in ballast.run, ballast.report, ballast.figure, ballast.check, ballast.replay, ballast.fit:
+            with self.assertRaises(FileNotFoundError) as raised:
+                call('none')
+            self.assertIsInstance(raised.exception, ballast.Error)
+            self.assertEqual(raised.exception.filename, 'none')
+            self.assertRegex(str(raised.exception), "^'?none'?:? .*No such file")
+        with self.assertRaises(IsADirectoryError):
+            ballast.run('.')
+        with self.assertRaises(ballast.Error) as other:
+            ballast.run('load.yaml', threads=0)
+        self.assertNotIsInstance(other.exception, OSError)
 
     def test_an_exception_of_progress_ends_the_command(self):
         def give_up(part):
@@ -425,8 +671,8 @@ print(json.dumps([type(frame).__name__, type(frame['response.mean']).__name__, l
         self.assertEqual(bare[:2], ['Table', 'list'])
         self.assertEqual(bare[2:-1], full[2:-1])
         lines = bare[-1].splitlines()
-        self.assertTrue(lines[0].startswith('policy  flag  verdict  doubts    response.mean'), lines)
-        self.assertTrue(lines[2].startswith('random  !     stable'), lines)
+        self.assertTrue(lines[0].startswith('servers  load  policy  flag  verdict  doubts  '), lines)
+        self.assertTrue(lines[2].startswith('     10   0.9  random  !     stable'), lines)
         self.assertLessEqual(max(map(len, lines)), 110)
 
     def test_with_numpy_alone_columns_are_arrays(self):

@@ -1791,6 +1791,24 @@ static void all_servers_of_a_large_fleet_are_asked(void **state) {
     end(&f);
 }
 
+/* Policies from files: two versions have one name. */
+static void a_block_is_opened_with_a_policy_that_has_no_name_here(void **user) {
+    (void)user;
+    const struct bal_dispatcher_config config = plain(2);
+    struct bal_policy mine = *bal_policy_find("random");
+    const struct bal_policy_spec policy = {.policy = &mine};
+    mine.name = "mine";
+    void *block = aligned_alloc(64, bal_dispatcher_size(&policy, &config));
+    struct bal_dispatcher *d = malloc(bal_dispatcher_view_size(&policy, &config));
+    assert_true(block && d);
+    bal_dispatcher_create(block, &policy, &config, 1000 * MS);
+    assert_int_equal(bal_dispatcher_open(d, block, 1, NULL), BAL_E_UNKNOWN);
+    assert_int_equal(bal_dispatcher_open_with(d, block, &policy, 1, NULL), BAL_OK);
+    assert_null(bal_dispatcher_find_inconsistency(d));
+    free(d);
+    free(block);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_counted_until_they_are_answered),
@@ -1859,6 +1877,7 @@ int main(void) {
         cmocka_unit_test(who_has_news_is_woken_by_a_rebuild),
         cmocka_unit_test(large_fleets_are_configured_in_time_that_grows_with_them),
         cmocka_unit_test(all_servers_of_a_large_fleet_are_asked),
+        cmocka_unit_test(a_block_is_opened_with_a_policy_that_has_no_name_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

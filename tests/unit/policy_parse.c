@@ -1,5 +1,6 @@
 /* Policies as text: what is read, what is printed, and what errors say. */
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 
 #include "ballast/number.h"
 #include "ballast/scheme.h"
+#include "policy/parse.h"
 
 static struct bal_policy_spec parse(const char *text) {
     struct bal_policy_spec spec;
@@ -294,13 +296,41 @@ static void knows_other_names(void **state) {
     assert_int_equal(bal_policy_parse("_-_", &spec, NULL), BAL_E_UNKNOWN);
 }
 
+static void *parse_mine(void *found) {
+    struct bal_policy_spec spec;
+    *(bool *)found = bal_policy_parse("mine", &spec, NULL) == BAL_OK;
+    return NULL;
+}
+
+static void added_policies_are_those_of_a_thread(void **user) {
+    (void)user;
+    struct bal_policy mine = *bal_policy_find("random"), newer = mine;
+    bool found = true;
+    pthread_t other;
+    mine.name = newer.name = "mine";
+    assert_true(bal_policy_add(&mine));
+    assert_ptr_equal(parse("mine").policy, &mine);
+    assert_int_equal(pthread_create(&other, NULL, parse_mine, &found), 0);
+    pthread_join(other, NULL);
+    assert_false(found);
+    assert_true(bal_policy_add(&newer));
+    assert_ptr_equal(parse("mine").policy, &newer);
+    assert_true(bal_policy_add(&mine));
+    assert_ptr_equal(parse("mine").policy, &mine);
+    assert_true(bal_policy_is_added(&newer));
+    bal_policy_remove_added();
+    assert_false(bal_policy_is_added(&mine));
+    parse_mine(&found);
+    assert_false(found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_and_prints),     cmocka_unit_test(errors_tell_the_remedy),
         cmocka_unit_test(the_list_is_complete), cmocka_unit_test(long_nonsense_is_cut),
         cmocka_unit_test(every_range_is_kept),  cmocka_unit_test(every_word_is_kept),
         cmocka_unit_test(prints_into_any_room), cmocka_unit_test(finds_by_name),
-        cmocka_unit_test(knows_other_names),
+        cmocka_unit_test(knows_other_names),    cmocka_unit_test(added_policies_are_those_of_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

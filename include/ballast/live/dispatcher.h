@@ -90,6 +90,11 @@ size_t bal_dispatcher_view_size(const struct bal_policy_spec *policy,
                                 const struct bal_dispatcher_config *config);
 enum bal_code bal_dispatcher_open(struct bal_dispatcher *d, void *block, uint64_t seed,
                                   struct bal_error *err);
+/* The same with the policy that the block was created with, where bal_policy_parse() may not know it, or may
+ * know another one of its name: policies from files. */
+enum bal_code bal_dispatcher_open_with(struct bal_dispatcher *d, void *block,
+                                       const struct bal_policy_spec *policy, uint64_t seed,
+                                       struct bal_error *err);
 
 /* ---- processes ---- */
 
