@@ -19,10 +19,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 from . import _frame, _native, _words
 from ._frame import Frame, Table
 from ._native import DoubtWarning, Error, Progress, version
+from ._results import histograms, trials
 from ._words import File, Option, Value
 
-__all__ = ['DoubtWarning', 'Error', 'Frame', 'Table', 'ask', 'compare', 'policies', 'replay', 'run',
-           'version']
+__all__ = ['DoubtWarning', 'Error', 'Frame', 'Table', 'ask', 'compare', 'histograms', 'policies', 'replay',
+           'run', 'trials', 'version']
 __version__ = version
 for _public in DoubtWarning, Error, Table:
     _public.__module__ = __name__  # as they are known
