@@ -21,6 +21,9 @@ all:
 	@$(SETUP) build
 	@scripts/configure build
 	@ninja -C build product
+	@grep -q DBALLAST_MPI build/build.ninja || \
+	    printf '%s\n' 'Without MPI, mpirun cannot spread a run over several machines.' \
+	    'For that, install libopenmpi-dev, remove the directory build, and make again.'
 
 # Compiles half of the program: the command that it runs, and what that needs.
 demo:

@@ -44,6 +44,7 @@ struct cli_command {
     const char *examples;             /* lines, indented by two */
     const struct cli_option *options; /* read them with cli_option_at */
     size_t option_count;
+    bool divides; /* its work among the processes of mpirun */
     int (*run)(const struct cli_command *command, int argc, char **argv); /* argv[0] is the command's name */
 };
 

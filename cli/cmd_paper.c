@@ -15,6 +15,7 @@ struct args {
     const char *figure;
     const char *output;
     enum format format;
+    struct bal_strbuf command;
 };
 
 static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
@@ -70,7 +71,8 @@ static int run_experiments(const struct args *args, struct bal_paper_work *work)
     cli_catch_signals();
     struct show show = {.count = work->count};
     cli_progress_start(&show.bar, args->trials.quiet);
-    const struct bal_sweep_options sweep = {.threads = (unsigned)args->trials.threads,
+    const struct bal_sweep_options sweep = {.command = args->command.text,
+                                            .threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
                                             .progress = show_progress,
                                             .progress_context = &show};
@@ -171,22 +173,30 @@ static int list_papers(const struct args *args) {
     return status;
 }
 
-static int run_alone(const struct cli_command *command, int argc, char **argv) {
-    struct args args = {0};
+static int parse_and_run(const struct cli_command *command, int argc, char **argv, struct args *args) {
     int operands;
-    int status = cli_parse(command, argc, argv, &args, 1, &operands);
+    int status = cli_parse(command, argc, argv, args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
-        return list_papers(&args);
+        return list_papers(args);
     struct bal_paper_work work;
     struct bal_error err = {0};
-    if (bal_paper_work_init(&work, argv[1], args.trials.mode, args.figure, args.output, &err))
+    if (bal_paper_work_init(&work, argv[1], args->trials.mode, args->figure, args->output, &err))
         return cli_fail("%s", err.text);
-    status = run_experiments(&args, &work);
+    status = run_experiments(args, &work);
     if (!status)
-        status = print_results(&args, &work);
+        status = print_results(args, &work);
     bal_paper_work_fini(&work);
+    return status;
+}
+
+static int run_alone(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {0};
+    if (!cli_command_text(argc, argv, &args.command)) /* before the operands are moved */
+        return cli_no_memory();
+    const int status = parse_and_run(command, argc, argv, &args);
+    bal_strbuf_discard(&args.command);
     return status;
 }
 
@@ -221,5 +231,6 @@ const struct cli_command cmd_paper = {
                 "  ballast paper supermarket --figure load --format json\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .divides = true,
     .run = paper_main,
 };

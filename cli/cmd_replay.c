@@ -219,7 +219,9 @@ static const struct cli_option options[] = {
      cli_set_standby},
     {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds", cli_set_setup},
     {.setting = "watts"},
-    {"figure", "FILE", "draw arrivals, p99 and power over time: FILE.svg, .png or .pdf (needs gnuplot)",
+    {"figure", "FILE",
+     "draw arrivals, p99 and power over time: FILE.svg, .png, .pdf or .eps (needs gnuplot), or the data as "
+     ".csv",
      cli_set_figure},
     {"report", "FILE", "write a page with all of it: FILE.html", set_page},
     {.help = "replays of each policy (default 5; 1 from 2M jobs on)",

@@ -4,12 +4,13 @@
 
 #include "format/table.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct args {
     double run; /* 0: not given */
-    bool export, list;
+    bool export, list, formatted;
     struct cli_results results;
 };
 
@@ -22,7 +23,7 @@ static enum bal_code set_run(void *into, const char *value, struct bal_error *er
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
-    args->export = true;
+    args->export = args->formatted = true;
     return cli_format(value, &args->results.format, err);
 }
 
@@ -38,6 +39,25 @@ static enum bal_code set_list(void *into, const char *value, struct bal_error *e
     return BAL_OK;
 }
 
+static enum bal_code set_raw(struct args *args, const enum bal_raw_kind *kind, struct bal_error *err) {
+    if (args->results.raw && args->results.raw != kind)
+        return bal_fail(err, BAL_E_MODEL, "trials or histograms, not both");
+    args->results.raw = kind;
+    return BAL_OK;
+}
+
+static enum bal_code set_trials(void *into, const char *value, struct bal_error *err) {
+    static const enum bal_raw_kind kind = BAL_RAW_TRIALS;
+    (void)value;
+    return set_raw(into, &kind, err);
+}
+
+static enum bal_code set_histograms(void *into, const char *value, struct bal_error *err) {
+    static const enum bal_raw_kind kind = BAL_RAW_HISTOGRAMS;
+    (void)value;
+    return set_raw(into, &kind, err);
+}
+
 static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct args *)into)->results.seconds = true;
@@ -48,34 +68,39 @@ static const struct cli_option options[] = {
     {"run", "K", "print the results of run K (default: list the runs)", set_run},
     {"format", "FORM", "print the results of run K, or of the last run, as text, markdown, csv or json",
      set_format},
+    {"trials", NULL, "in place of results the values of each replication, as csv or json (default csv)",
+     set_trials},
+    {"histograms", NULL,
+     "in place of results the distributions of each replication, as csv or json (default csv)",
+     set_histograms},
     {"output", "FILE", "write them there (default: standard output)", set_output},
     {"list", NULL, "list the runs, as text or markdown, whatever else is said", set_list},
     {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
 };
 
-/* The experiment as it was when it was run. */
-static enum bal_code read_run(const struct bal_store_run *run, struct bal_experiment **e,
-                              struct bal_error *err) {
-    char name[300];
-    snprintf(name, sizeof name, "%s.yaml", run->name);
-    return bal_experiment_parse(run->spec, strlen(run->spec), name, run->mode, e, err);
+/* "1.0.0+4f2a91c0d3be" and "1.0.0" are the same release. */
+static bool is_same_release(const char *a, const char *b) {
+    return strcspn(a, "+") == strcspn(b, "+") && strncmp(a, b, strcspn(a, "+")) == 0;
 }
 
-/* The versions that made the trials; they may differ from the one that reads them now. */
+/* The releases that made the trials, without their commits; they may differ from the one that reads them now.
+ */
 static void print_versions(struct bal_store *store, const struct bal_experiment *e,
                            const struct bal_store_run *run, char *text, size_t size, struct bal_error *err) {
     struct bal_makers makers;
-    snprintf(text, size, "%s", run->version);
+    snprintf(text, size, "%.*s", (int)strcspn(run->version, "+"), run->version);
     if (bal_store_makers(store, e, &makers, err))
         return;
     size_t used = 0;
     for (size_t i = 0; i < makers.count && used < size; i++) {
         const char *version = makers.maker[i].id ? makers.maker[i].version : "?";
+        const size_t length = strcspn(version, "+");
         bool known = false;
         for (size_t k = 0; k < i; k++)
-            known = known || strcmp(version, makers.maker[k].version) == 0;
+            known = known || is_same_release(version, makers.maker[k].version);
         if (!known)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", version);
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%.*s", used ? ", " : "", (int)length, version);
     }
 }
 
@@ -84,7 +109,7 @@ static void add_run(struct table *table, struct bal_store *store, const struct b
     struct bal_error err = {0};
     struct bal_sweep_progress progress = {0};
     char trials[60] = "?", version[100] = "?";
-    if (!read_run(run, &e, &err) && !bal_sweep_status(e, store, &progress, &err))
+    if (!bal_store_run_experiment(run, &e, &err) && !bal_sweep_status(e, store, &progress, &err))
         snprintf(trials, sizeof trials, "%zu/%zu", progress.done, progress.total);
     if (!err.code)
         print_versions(store, e, run, version, sizeof version, &err);
@@ -132,7 +157,7 @@ static int export_run(struct bal_store *store, const struct bal_store_run *runs,
                         (long long)runs[count - 1].id);
     struct bal_experiment *e;
     struct bal_error err = {0};
-    if (read_run(run, &e, &err))
+    if (bal_store_run_experiment(run, &e, &err))
         return cli_fail("%s", err.text);
     struct cli_output output;
     int status = cli_output_open(&output, args->results.output);
@@ -142,16 +167,43 @@ static int export_run(struct bal_store *store, const struct bal_store_run *runs,
     return status;
 }
 
+/* ballast results merge A.db B.db ... -o ALL.db; the operands are argv[2], ... */
+static int merge_stores(int operands, char **argv, const struct args *args) {
+    const char *into = args->results.output;
+    if (args->export || args->list || args->results.raw)
+        return cli_fail("merge: takes --output alone");
+    if (operands < 2)
+        return cli_fail("merge: name files of results: ballast results merge A.db B.db -o ALL.db");
+    if (!into)
+        return cli_fail("merge: say where to, such as -o ALL.db");
+    for (int i = 2; i <= operands; i++) {
+        const int status = cli_check_not_input("--output", into, argv[i], "one of the files to merge");
+        if (status >= 0)
+            return status;
+    }
+    struct bal_error err = {0};
+    if (bal_store_merge(into, (const char *const *)argv + 2, (size_t)operands - 1, &err))
+        return cli_fail("%s", err.text);
+    return CLI_OK;
+}
+
 static int results_main(const struct cli_command *command, int argc, char **argv) {
     struct args args = {0};
     int operands;
-    int status = cli_parse(command, argc, argv, &args, 1, &operands);
+    const bool merge = argc > 1 && strcmp(argv[1], "merge") == 0;
+    int status = cli_parse(command, argc, argv, &args, merge ? INT_MAX : 1, &operands);
     if (status >= 0)
         return status;
+    if (merge)
+        return merge_stores(operands, argv, &args);
     if (operands == 0)
         return cli_fail("results: name the file of results: ballast results FILE.db");
     if (args.list && args.results.format != CLI_TEXT && args.results.format != CLI_MARKDOWN)
         return cli_fail("--list: write text or markdown");
+    const bool table = args.results.format == CLI_TEXT || args.results.format == CLI_MARKDOWN;
+    if (args.results.raw && (args.list || args.results.seconds || (args.formatted && table)))
+        return cli_fail("--trials, --histograms: write csv or json; leave out --list and --seconds");
+    args.export = args.export || args.results.raw;
     status = cli_check_not_input("--output", args.results.output, argv[1], "the file of results");
     if (status >= 0)
         return status;
@@ -173,12 +225,17 @@ static int results_main(const struct cli_command *command, int argc, char **argv
 const struct cli_command cmd_results = {
     .name = "results",
     .summary = "list the runs in a file of results, or print what came out",
-    .operands = "FILE.db",
-    .description =
-        "Lists the experiments that a file of results has seen, and prints the results of one of them.",
+    .operands = "FILE.db | merge FILE.db...",
+    .description = "Lists the experiments that a file of results has seen, or prints the results of one of "
+                   "them: a row for each\n"
+                   "point and policy, or with --trials the values of each replication, with --histograms "
+                   "its distributions.\n"
+                   "merge makes one file of several, such as those of `ballast run --shard`.",
     .examples = "  ballast results load.db\n"
                 "  ballast results load.db --format csv --output load.csv\n"
-                "  ballast results load.db --run 2 --format json\n",
+                "  ballast results load.db --run 2 --format json\n"
+                "  ballast results load.db --trials --output trials.csv\n"
+                "  ballast results merge load.1-of-2.db load.2-of-2.db --output load.db\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = results_main,

@@ -14,6 +14,8 @@ struct args {
     const char *file;
     const char *db; /* NULL: the name of the experiment, in the current directory */
     bool dry_run;
+    struct bal_shard shard;
+    struct bal_strbuf command;
     struct cli_results results;
 };
 
@@ -21,6 +23,19 @@ static enum bal_code set_db(void *into, const char *value, struct bal_error *err
     (void)err;
     ((struct args *)into)->db = value;
     return BAL_OK;
+}
+
+/* "2/16": the second of 16. */
+static enum bal_code set_shard(void *into, const char *value, struct bal_error *err) {
+    static const char *const what =
+        "not NUMBER/COUNT such as 2/16, with a number from 1 to the count of shards";
+    struct bal_shard *shard = &((struct args *)into)->shard;
+    int end = 0;
+    if (sscanf(value, "%7u/%7u%n", &shard->number, &shard->count, &end) != 2 || value[end] != 0 ||
+        strspn(value, "0123456789/") != strlen(value))
+        return bal_fail(err, BAL_E_MODEL, "%s", what);
+    return shard->number >= 1 && shard->number <= shard->count ? BAL_OK
+                                                               : bal_fail(err, BAL_E_MODEL, "%s", what);
 }
 
 static enum bal_code set_dry_run(void *into, const char *value, struct bal_error *err) {
@@ -48,6 +63,8 @@ static enum bal_code set_seconds(void *into, const char *value, struct bal_error
 static const struct cli_option options[] = {
     {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
     {"dry-run", NULL, "say what would be run and about how long it would take; run nothing", set_dry_run},
+    {"shard", "I/N", "run the I-th of N parts of the trials, to be merged with `ballast results merge`",
+     set_shard},
     {"quick", NULL, "with what the file says under quick", cli_set_quick},
     {"full", NULL, "with what the file says under full", cli_set_full},
     CLI_THREADS_OPTION,
@@ -152,12 +169,22 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
     cli_progress_show(&show->bar, progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1);
 }
 
+/* A shard has no results of its own, only trials. */
+static int print_shard(const struct args *args, struct cli_output *output) {
+    fprintf(output->stream,
+            "shard %u of %u is done and in %s; when all are: ballast results merge FILE.db... -o ALL.db\n",
+            args->shard.number, args->shard.count, args->db);
+    return cli_output_close(output);
+}
+
 static int run_experiment(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
                           struct cli_output *output) {
     cli_catch_signals();
     struct show show = {.bar = {.shown = false}};
     cli_progress_start(&show.bar, args->trials.quiet);
-    const struct bal_sweep_options sweep = {.threads = (unsigned)args->trials.threads,
+    const struct bal_sweep_options sweep = {.shard = args->shard,
+                                            .command = args->command.text,
+                                            .threads = (unsigned)args->trials.threads,
                                             .stop = cli_stop_flag(),
                                             .progress = show_progress,
                                             .progress_context = &show};
@@ -165,6 +192,8 @@ static int run_experiment(const struct args *args, const struct bal_experiment *
     const enum bal_code code =
         cli_is_mpi() ? cli_mpi_sweep(e, store, &sweep, &err) : bal_sweep_run(e, store, &sweep, &err);
     cli_progress_end(&show.bar);
+    if (!code && args->shard.count > 0)
+        return print_shard(args, output);
     if (!code)
         return cli_print_experiment(store, e, &args->results, output);
     cli_output_discard(output);
@@ -196,14 +225,22 @@ static int open_output(const struct args *args, struct cli_output *output) {
     return status < 0 ? cli_output_open(output, path) : status;
 }
 
+/* Shards of one directory have files of their own. */
+static char *default_db(const struct args *args, const struct bal_experiment *e) {
+    char *name = NULL;
+    const int length = args->shard.count > 0
+                           ? asprintf(&name, "%s.%u-of-%u.db", e->name, args->shard.number, args->shard.count)
+                           : asprintf(&name, "%s.db", e->name);
+    return length > 0 ? name : NULL;
+}
+
 static int read_and_run(struct args *args) {
     struct bal_experiment *e;
     struct bal_error err = {0};
     if (bal_experiment_read(args->file, args->trials.mode, &e, &err))
         return cli_fail("%s", err.text);
-    char *name = NULL;
-    if (!args->db && asprintf(&name, "%s.db", e->name) > 0)
-        args->db = name;
+    char *name = args->db ? NULL : default_db(args, e);
+    args->db = args->db ? args->db : name;
     struct bal_store *store = NULL;
     struct cli_output output;
     int status = args->db ? open_output(args, &output) : cli_no_memory();
@@ -217,16 +254,27 @@ static int read_and_run(struct args *args) {
     return status;
 }
 
-static int run_alone(const struct cli_command *command, int argc, char **argv) {
-    struct args args = {0};
+static int parse_and_run(const struct cli_command *command, int argc, char **argv, struct args *args) {
     int operands;
-    const int status = cli_parse(command, argc, argv, &args, 1, &operands);
+    const int status = cli_parse(command, argc, argv, args, 1, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
         return cli_fail("run: name the experiment: ballast run FILE.yaml");
-    args.file = argv[1];
-    return read_and_run(&args);
+    if (args->shard.count > 0 && (args->dry_run || args->results.format != CLI_TEXT || args->results.seconds))
+        return cli_fail(
+            "--shard: a shard has trials, not results; leave out --dry-run, --format and --seconds");
+    args->file = argv[1];
+    return read_and_run(args);
+}
+
+static int run_alone(const struct cli_command *command, int argc, char **argv) {
+    struct args args = {0};
+    if (!cli_command_text(argc, argv, &args.command)) /* before the operands are moved */
+        return cli_no_memory();
+    const int status = parse_and_run(command, argc, argv, &args);
+    bal_strbuf_discard(&args.command);
+    return status;
 }
 
 static int run_main(const struct cli_command *command, int argc, char **argv) {
@@ -252,8 +300,10 @@ const struct cli_command cmd_run = {
     .examples = "  ballast run examples/load.yaml\n"
                 "  ballast run examples/load.yaml --dry-run\n"
                 "  ballast run load.yaml --db /tmp/load.db --format csv --output load.csv\n"
+                "  ballast run load.yaml --shard 2/16\n"
                 "  mpirun -n 16 ballast run load.yaml\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
+    .divides = true,
     .run = run_main,
 };

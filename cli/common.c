@@ -105,7 +105,7 @@ enum bal_code cli_set_output(void *into, const char *value, struct bal_error *er
 
 enum bal_code cli_set_figure(void *into, const char *value, struct bal_error *err) {
     if (bal_figure_format_of(value) == BAL_FIGURE_FORMATS)
-        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png or .pdf");
+        return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png, .pdf, .eps or .csv");
     ((struct cli_common *)into)->figure = value;
     return bal_file_check(value, err);
 }

@@ -36,6 +36,8 @@ enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_erro
 
 static enum bal_code print_results(struct bal_store *store, const struct bal_experiment *e,
                                    const struct cli_results *results, FILE *out, struct bal_error *err) {
+    if (results->raw)
+        return (results->format == CLI_JSON ? bal_raw_json : bal_raw_csv)(store, e, *results->raw, out, err);
     switch (results->format) {
     case CLI_CSV:
         return bal_outcome_csv(store, e, results->seconds, out, err);
@@ -64,7 +66,7 @@ int cli_print_experiment(struct bal_store *store, const struct bal_experiment *e
     struct bal_error err = {0};
     struct bal_tally tally = {0};
     enum bal_code code = print_results(store, experiment, results, output->stream, &err);
-    if (!code)
+    if (!code && !results->raw)
         code = count_verdicts(store, experiment, &tally, &err);
     if (code) {
         cli_output_discard(output);

@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #include "ballast/store.h"
+#include "report/raw_results.h"
 
 /* How trials are run. The request of a command that runs them begins with it. */
 struct cli_trials {
@@ -30,8 +31,9 @@ enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_erro
 /* How results are wanted. */
 struct cli_results {
     enum cli_format format;
-    const char *output; /* NULL: standard output */
-    bool seconds;       /* csv: with a column that differs from run to run */
+    const char *output;           /* NULL: standard output */
+    const enum bal_raw_kind *raw; /* NULL: results; else what they were computed from, as csv or JSON */
+    bool seconds;                 /* csv: with a column that differs from run to run */
 };
 
 /* Prints all results that the store has of the experiment to an open output, and closes it. Returns the exit

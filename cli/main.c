@@ -1,5 +1,6 @@
 /* ballast: finds the command and runs it. */
 #include "commands.h"
+#include "mpi_sweep.h"
 #include "std_streams.h"
 
 #include "ballast/version.h"
@@ -34,7 +35,8 @@ static int run_command(int argc, char **argv) {
     const struct cli_command *command = cli_find_command(argv[1]);
     if (!command)
         return cli_unknown_command(argv[1]);
-    return command->run(command, argc - 1, argv + 1);
+    const int status = command->divides ? -1 : cli_mpi_check_alone(command->name);
+    return status < 0 ? command->run(command, argc - 1, argv + 1) : status;
 }
 
 /* Where a standard stream is closed its number must not go to a file that is opened later: what is printed

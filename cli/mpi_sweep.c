@@ -6,6 +6,27 @@
 
 #include <stdlib.h>
 
+/* A number that a launcher of MPI programs sets, in the first of two variables that is there; -1: none. */
+static long launch_number(const char *open_mpi, const char *pmi, const char *slurm) {
+    const char *text = getenv(open_mpi);
+    if (!text)
+        text = getenv(pmi);
+    if (!text && getenv("PMIX_RANK")) /* srun */
+        text = getenv(slurm);
+    return text ? strtol(text, NULL, 10) : -1;
+}
+
+int cli_mpi_check_alone(const char *command) {
+    const long size = launch_number("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
+    if (size <= 1)
+        return -1;
+    if (launch_number("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") > 0)
+        return CLI_BAD_INPUT; /* one line is enough */
+    return cli_fail("%s: started %ld times by mpirun, but only run and paper divide their work; leave out "
+                    "mpirun: it uses all processors of one machine by itself",
+                    command, size);
+}
+
 #ifdef BALLAST_MPI
 
 #include "store/serialize.h"
@@ -24,7 +45,6 @@ enum { READY = 1, RESULT, FAILED, TASK, END };
 static const struct timespec rest = {0, 200000};
 
 static int rank, ranks = 1;
-static bool announced; /* the other ranks know what to do */
 
 /* Every MPI sets variables in the environment; only then is MPI started. */
 static bool is_under_mpirun(void) {
@@ -41,19 +61,19 @@ bool cli_is_mpi(void) {
 
 /* ---- the other ranks ---- */
 
-/* What rank 0 broadcasts at the start; without an experiment there is nothing to do. */
+/* What rank 0 broadcasts in front of each sweep; without an experiment there are no more. */
 struct announcement {
     int64_t length; /* of the text that follows; -1: none */
     int64_t mode;
     char version[32];
 };
 
-static int receive_experiment(struct bal_experiment **experiment) {
+static void receive_experiment(struct bal_experiment **experiment) {
     struct announcement announcement;
     MPI_Bcast(&announcement, sizeof announcement, MPI_BYTE, 0, MPI_COMM_WORLD);
     *experiment = NULL;
     if (announcement.length < 0)
-        return CLI_OK;
+        return;
     char *text = malloc((size_t)announcement.length + 1);
     if (!text)
         MPI_Abort(MPI_COMM_WORLD, CLI_BAD_INPUT);
@@ -69,7 +89,6 @@ static int receive_experiment(struct bal_experiment **experiment) {
     free(text);
     if (status)
         MPI_Abort(MPI_COMM_WORLD, status);
-    return status;
 }
 
 struct buffers {
@@ -90,25 +109,30 @@ static void run_task(const struct bal_experiment *e, const struct bal_task *task
                  MPI_COMM_WORLD);
 }
 
-static int run_worker(void) {
-    struct bal_experiment *e;
-    const int status = receive_experiment(&e);
-    struct buffers *buffers = malloc(sizeof *buffers);
-    if (!buffers)
-        MPI_Abort(MPI_COMM_WORLD, CLI_BAD_INPUT);
-    if (e)
-        MPI_Send(NULL, 0, MPI_BYTE, 0, READY, MPI_COMM_WORLD);
-    for (bool more = e != NULL; more;) {
+/* Does what rank 0 hands out of one sweep. */
+static void run_tasks(const struct bal_experiment *e, struct buffers *buffers) {
+    MPI_Send(NULL, 0, MPI_BYTE, 0, READY, MPI_COMM_WORLD);
+    for (;;) {
         struct bal_task task;
         MPI_Status about;
         MPI_Recv(&task, sizeof task, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &about);
-        more = about.MPI_TAG == TASK;
-        if (more)
-            run_task(e, &task, buffers);
+        if (about.MPI_TAG != TASK)
+            return;
+        run_task(e, &task, buffers);
+    }
+}
+
+/* A paper has several experiments. */
+static void run_worker(void) {
+    struct bal_experiment *e;
+    struct buffers *buffers = malloc(sizeof *buffers);
+    if (!buffers)
+        MPI_Abort(MPI_COMM_WORLD, CLI_BAD_INPUT);
+    for (receive_experiment(&e); e; receive_experiment(&e)) {
+        run_tasks(e, buffers);
+        bal_experiment_free(e);
     }
     free(buffers);
-    bal_experiment_free(e);
-    return status;
 }
 
 int cli_mpi_join(void) {
@@ -121,9 +145,9 @@ int cli_mpi_join(void) {
     if (rank == 0)
         return -1;
     cli_catch_signals();
-    const int status = run_worker();
+    run_worker();
     MPI_Finalize();
-    return status;
+    return CLI_OK;
 }
 
 /* ---- rank 0 ---- */
@@ -134,14 +158,12 @@ static void broadcast_experiment(const struct bal_experiment *e) {
     MPI_Bcast(&announcement, sizeof announcement, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (e)
         MPI_Bcast((void *)e->spec, (int)announcement.length, MPI_BYTE, 0, MPI_COMM_WORLD);
-    announced = true;
 }
 
 void cli_mpi_leave(void) {
     if (!is_under_mpirun())
         return;
-    if (!announced)
-        broadcast_experiment(NULL);
+    broadcast_experiment(NULL);
     MPI_Finalize();
 }
 

@@ -13,6 +13,10 @@
  * process was a worker, has finished, and must exit with the returned status. */
 int cli_mpi_join(void);
 
+/* For commands that do not divide their work: -1 to go on; otherwise mpirun has started several of them,
+ * which has been reported once, and the exit status. */
+int cli_mpi_check_alone(const char *command);
+
 /* Are there other ranks to work with? */
 bool cli_is_mpi(void);
 

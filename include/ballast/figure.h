@@ -10,10 +10,11 @@
  *     const struct bal_figure figure = {.title = "two choices", .panel = &panel, .panels = 1};
  *     if (bal_figure_write(&figure, "two.pdf", &err))      ... err.text says why
  *
- * A figure is as wide as one column of a paper (3.5 inches), or as two when it has several panels side by
- * side, with letters of 8 points. Colours can be distinguished by colour-blind readers, shapes without
- * colours. The legend stands below the panels, never on the data. All text may be any UTF-8: nothing in it is
- * a command or a mark-up. */
+ * Unless it is said otherwise, a figure is as wide as one column of a paper (3.5 inches), or as two when it
+ * has several panels side by side, with letters of 8 points. Colours can be distinguished by colour-blind
+ * readers, shapes without colours. The legend stands below the panels, never on the data. All text may be any
+ * UTF-8: nothing in it is a command. Between dollar signs are formulas: $\lambda_1$, $N^{2}$ (see
+ * bal_text_formula). */
 #ifndef BALLAST_FIGURE_H
 #define BALLAST_FIGURE_H
 
@@ -77,6 +78,11 @@ struct bal_panel {
     size_t count;
 };
 
+/* In points, 72 to an inch; 0: as usual. Lines and shapes grow with the letters. */
+struct bal_figure_size {
+    double width, height, letters;
+};
+
 struct bal_figure {
     const char *title; /* may be NULL */
     const struct bal_panel *panel;
@@ -84,17 +90,25 @@ struct bal_figure {
     unsigned columns;     /* 0: as many as look good */
     const char *measured; /* what the legend calls measured and ... */
     const char *theory;   /* ... computed values where there are both; NULL: "simulation" and "theory" */
+    struct bal_figure_size size;
 };
 
-enum bal_figure_format { BAL_FIGURE_SVG, BAL_FIGURE_PNG, BAL_FIGURE_PDF, BAL_FIGURE_FORMATS };
+enum bal_figure_format {
+    BAL_FIGURE_SVG,
+    BAL_FIGURE_PNG,
+    BAL_FIGURE_PDF,
+    BAL_FIGURE_EPS,
+    BAL_FIGURE_CSV, /* its data; there is no script for it, and gnuplot is not needed */
+    BAL_FIGURE_FORMATS
+};
 
-/* "svg", "png", "pdf": the suffix of a file. */
+/* "svg", "png", "pdf", "eps", "csv": the suffix of a file. */
 const char *bal_figure_format_text(enum bal_figure_format format);
 /* The format that the suffix of a path names; BAL_FIGURE_FORMATS when there is none such. */
 enum bal_figure_format bal_figure_format_of(const char *path);
 
 /* Can it be drawn? Checks what can be wrong with the data: too many panels or groups, a log axis that ends at
- * 0 or below, an axis that ends before it begins. */
+ * 0 or below, an axis that ends before it begins, a size that is none. */
 enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error *err);
 
 /* The gnuplot script that draws the figure on its standard output, data included: one to keep or to change by

@@ -126,8 +126,9 @@ struct bal_fit_burst {
 };
 
 struct bal_fit_arrivals {
-    double span; /* seconds */
-    double rate; /* jobs a second, over the whole span */
+    double span;       /* seconds */
+    double resolution; /* of the times, in seconds */
+    double rate;       /* jobs a second, over the whole span */
     unsigned bins;
     double width;                 /* of a bin, in seconds */
     uint64_t count[BAL_FIT_BINS]; /* arrivals in each */

@@ -22,11 +22,16 @@ enum bal_code bal_chart_new(struct bal_store *store, const struct bal_experiment
 void bal_chart_free(struct bal_chart *chart);                             /* NULL is allowed */
 const struct bal_figure *bal_chart_figure(const struct bal_chart *chart); /* lives as long as the chart */
 
+/* What is drawn unless it is said otherwise: for pages and papers, with the data. */
+#define BAL_CHART_FORMATS                                                                                    \
+    (1u << BAL_FIGURE_SVG | 1u << BAL_FIGURE_PNG | 1u << BAL_FIGURE_PDF | 1u << BAL_FIGURE_CSV)
+
 /* Which figures are to be drawn, and where. */
 struct bal_chart_files {
     const char *directory; /* must exist */
     unsigned formats;      /* bits 1 << enum bal_figure_format */
-    const char *only;      /* NULL: all, else that of this id */
+    struct bal_figure_size size;
+    const char *only; /* NULL: all, else that of this id */
     /* Called with the path of each file that was written; may be NULL. */
     void (*written)(void *context, const char *path);
     void *context;

@@ -28,6 +28,15 @@ enum bal_code bal_store_open(const char *path, enum bal_store_access access, str
                              struct bal_error *err);
 void bal_store_close(struct bal_store *store); /* NULL is allowed */
 
+/* Of this program, as stores record it: "1.0.0+4f2a91c0d3be" with the commit of its sources, ".dirty" behind
+ * it where they had been changed, "1.0.0" where no commit is known. */
+const char *bal_store_version(void);
+
+/* Copies what other stores have, trial by trial, into `path`, which is made if it is not there. Trials that
+ * several have must be the same but for the time that they took; otherwise, and after any other failure,
+ * `path` is as it was before. */
+enum bal_code bal_store_merge(const char *path, const char *const *from, size_t count, struct bal_error *err);
+
 /* ---- runs: which experiments the store has seen ---- */
 
 struct bal_store_run {
@@ -46,6 +55,20 @@ struct bal_store_run {
 /* All runs, oldest first, as one block that the caller frees. */
 enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **runs, size_t *count,
                              struct bal_error *err);
+
+/* The experiment of a run as it was when it was run. The caller frees it. */
+enum bal_code bal_store_run_experiment(const struct bal_store_run *run, struct bal_experiment **experiment,
+                                       struct bal_error *err);
+
+/* A command that computed trials of a run; see bal_store_merge for runs of several commands. */
+struct bal_store_command {
+    const char *started; /* UTC */
+    const char *text;    /* as it was typed */
+    const char *version; /* of the program; "" where it is not known */
+};
+/* The commands of a run, oldest first, as one block that the caller frees. */
+enum bal_code bal_store_commands(struct bal_store *store, int64_t run, struct bal_store_command **commands,
+                                 size_t *count, struct bal_error *err);
 
 /* Who made trials: a version of this program on a machine. "" where that is not known. */
 struct bal_maker {
@@ -73,7 +96,16 @@ struct bal_sweep_progress {
     double cost_done, cost_total; /* the same in units of work, without those found */
 };
 
+/* A part of the trials of an experiment, for one of several machines: the trials are dealt out one by one, in
+ * the order of points, policies and replications; where a precision is wanted, all those of a cell go to one
+ * shard. */
+struct bal_shard {
+    unsigned number, count; /* number 1 to count; count 0: all trials */
+};
+
 struct bal_sweep_options {
+    struct bal_shard shard;   /* progress counts its trials alone; the run is not recorded as complete */
+    const char *command;      /* recorded if there is work to do; NULL: nothing is */
     unsigned threads;         /* 0: one for each processor */
     const volatile int *stop; /* when set and not 0: end early; may be NULL */
     /* Called after each trial, never from two threads at once; may be NULL. */

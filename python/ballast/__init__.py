@@ -23,11 +23,12 @@ from . import _experiment, _frame, _native, _policy, _words
 from ._frame import Frame, Table
 from ._native import DoubtWarning, Error, IsDirectory, NotFound, NotPermitted, Progress, version
 from ._policy import Job, Rng, Route, Servers
+from ._results import histograms, trials
 from ._words import File, Option, Value
 
 __all__ = ['DoubtWarning', 'Error', 'Frame', 'IsDirectory', 'Job', 'NotFound', 'NotPermitted', 'Rng',
-           'Servers', 'Table', 'ask', 'check', 'compare', 'figure', 'fit', 'paper', 'policies', 'replay',
-           'report', 'run', 'version']
+           'Servers', 'Table', 'ask', 'check', 'compare', 'figure', 'fit', 'histograms', 'paper', 'policies',
+           'replay', 'report', 'run', 'trials', 'version']
 __version__ = version
 for _public in DoubtWarning, Error, IsDirectory, Job, NotFound, NotPermitted, Rng, Servers, Table:
     _public.__module__ = __name__  # as they are known

@@ -15,12 +15,14 @@ except ImportError:
 __all__ = ['Frame', 'Table', 'flag', 'flat', 'frame', 'number']
 
 # Whole numbers; every other number is a float, also where it happens to be whole.
-_COUNTS = {'servers', 'slots', 'replications', 'jobs', 'events', 'seed', 'target.servers',
-           'target.servers_low', 'target.servers_high', 'target.fleets_tried'}
+_COUNTS = {'servers', 'slots', 'replications', 'replication', 'count', 'jobs', 'events', 'seed',
+           'target.servers', 'target.servers_low', 'target.servers_high', 'target.fleets_tried'}
 # Metrics that JSON has in another place than their names say.
-_METRICS = {'lost': 'jobs.lost', 'refused': 'jobs.refused', 'gave_up': 'jobs.gave_up',
-            'failed': 'jobs.failed', 'power.energy_per_job': 'energy.per_job',
-            'fluid_distance': 'fluid.distance', 'fluid_distance.ci': 'fluid.distance.ci'}
+_MOVED = {'lost': 'jobs.lost', 'refused': 'jobs.refused', 'gave_up': 'jobs.gave_up',
+          'failed': 'jobs.failed', 'power.energy_per_job': 'energy.per_job',
+          'fluid_distance': 'fluid.distance', 'memory_bits': 'memory.bits'}
+_METRICS = {**_MOVED, **{f'{old}.ci': new + '.ci' for old, new in _MOVED.items()},
+            'load.outlasted_curve': 'outlasted_curve'}
 # What says whom a row is about and how far its numbers can be trusted stands before them.
 _FIRST = ('policy', 'label', 'flag', 'verdict', 'doubts')
 
@@ -113,16 +115,18 @@ def _spread(name: str, value: Any, into: Dict[str, Any]) -> None:
 
 def flat(row: Mapping[str, Any]) -> Dict[str, Any]:
     """A row whose members are texts, numbers and lists."""
-    result: Dict[str, Any] = {}
+    spread: Dict[str, Any] = {}
     for key, value in row.items():
         if key == 'point':
-            result.update(value)
-        elif key == 'metrics':
-            for name, part in value.items():
-                _spread(name, part, result)
-        elif not (key == 'theory' and value is None):
-            _spread(key, value, result)
-    return {_METRICS.get(name, name.removeprefix('classes.')): value for name, value in result.items()}
+            spread.update(value)
+        elif key.endswith('_ci'):  # of a number beside it
+            spread[key[:-3] + '.ci'] = value
+        elif key != 'metrics' and not (key == 'theory' and value is None):
+            _spread(key, value, spread)
+    result = {_METRICS.get(name, name.removeprefix('classes.')): value for name, value in spread.items()}
+    for name, part in row.get('metrics', {}).items():  # all of them, by their names
+        result[name], result[name + '.ci'] = part['mean'], part['ci']
+    return result
 
 
 def flag(row: Dict[str, Any]) -> Dict[str, Any]:

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/strbuf.h"
+#include "figure/data.h"
 #include "figure/gnuplot.h"
 #include "figure/plot.h"
 #include "figure/svg.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const suffixes[BAL_FIGURE_FORMATS] = {"svg", "png", "pdf"};
+static const char *const suffixes[BAL_FIGURE_FORMATS] = {"svg", "png", "pdf", "eps", "csv"};
 
 const char *bal_figure_format_text(enum bal_figure_format format) {
     return suffixes[format];
@@ -55,10 +56,21 @@ static enum bal_code check_panel(const struct bal_panel *panel, struct bal_error
     return code;
 }
 
+static bool is_size(double value, double low, double high) {
+    return value == 0 || (value >= low && value <= high);
+}
+
 enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error *err) {
     if (figure->panels == 0 || figure->panels > BAL_PANELS_MAX)
         return bal_fail(err, BAL_E_RANGE, "%zu panels in one figure; there must be 1 to %d", figure->panels,
                         BAL_PANELS_MAX);
+    const struct bal_figure_size *size = &figure->size;
+    if (!is_size(size->width, 72, 7200) || !is_size(size->height, 36, 7200) || !is_size(size->letters, 4, 72))
+        return bal_fail(
+            err, BAL_E_RANGE,
+            "a figure of %g x %g points with letters of %g points; it must be 1 to 100 inches wide,"
+            " 0.5 to 100 inches high, with letters of 4 to 72 points",
+            size->width, size->height, size->letters);
     for (size_t i = 0; i < figure->panels; i++) {
         const enum bal_code code = check_panel(&figure->panel[i], err);
         if (code)
@@ -69,14 +81,24 @@ enum bal_code bal_figure_check(const struct bal_figure *figure, struct bal_error
 
 enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure_format format, char **script,
                                 struct bal_error *err) {
-    const enum bal_code code = bal_figure_check(figure, err);
+    const enum bal_code code =
+        format < BAL_FIGURE_CSV ? bal_figure_check(figure, err)
+                                : bal_fail(err, BAL_E_UNKNOWN, "csv is written without a script of gnuplot");
     if (code)
         return code;
     struct bal_strbuf text = {0};
     struct layout *layout = bal_layout_new(figure);
+    const double least = layout ? layout->least_height : 0;
     if (layout && bal_strbuf_open(&text))
         bal_plot_write(figure, layout, format, text.stream);
     bal_layout_free(layout);
+    if (figure->size.height > 0 && least > figure->size.height) {
+        bal_strbuf_discard(&text);
+        return bal_fail(
+            err, BAL_E_RANGE,
+            "a figure %.4g points high has no room for its panels and legend; they need %.0f points",
+            figure->size.height, ceil(least));
+    }
     if (!bal_strbuf_close(&text) || bal_memory_is_lost()) {
         bal_strbuf_discard(&text);
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
@@ -88,7 +110,7 @@ enum bal_code bal_figure_script(const struct bal_figure *figure, enum bal_figure
 /* Replaces *data by what a page can take. */
 static enum bal_code finish_svg(const struct bal_figure *figure, char **data, size_t *size,
                                 struct bal_error *err) {
-    char *title = bal_text_clean(figure->title);
+    char *title = bal_text_formula(figure->title);
     char *finished = title ? bal_svg_finish(*data, title, size) : NULL;
     free(title);
     free(*data);
@@ -96,8 +118,22 @@ static enum bal_code finish_svg(const struct bal_figure *figure, char **data, si
     return finished ? BAL_OK : bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
 }
 
+static enum bal_code render_data(const struct bal_figure *figure, char **data, size_t *size,
+                                 struct bal_error *err) {
+    struct bal_strbuf text;
+    if (bal_strbuf_open(&text))
+        bal_figure_data_write(figure, text.stream);
+    if (!bal_strbuf_close(&text))
+        return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
+    *data = text.text;
+    *size = text.size;
+    return BAL_OK;
+}
+
 enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure_format format, char **data,
                                 size_t *size, struct bal_error *err) {
+    if (format == BAL_FIGURE_CSV)
+        return render_data(figure, data, size, err);
     char *script = NULL;
     enum bal_code code = bal_figure_script(figure, format, &script, err);
     if (code)
@@ -112,7 +148,8 @@ enum bal_code bal_figure_render(const struct bal_figure *figure, enum bal_figure
 enum bal_code bal_figure_write(const struct bal_figure *figure, const char *path, struct bal_error *err) {
     const enum bal_figure_format format = bal_figure_format_of(path);
     if (format == BAL_FIGURE_FORMATS)
-        return bal_fail(err, BAL_E_UNKNOWN, "figure '%s': its name must end in .svg, .png or .pdf", path);
+        return bal_fail(err, BAL_E_UNKNOWN,
+                        "figure '%s': its name must end in .svg, .png, .pdf, .eps or .csv", path);
     char *data = NULL;
     size_t size = 0;
     enum bal_code code = bal_figure_render(figure, format, &data, &size, err);

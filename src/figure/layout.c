@@ -208,7 +208,7 @@ static void truncate_text(char *text, double width) {
 }
 
 static char *axis_text(const struct bal_axis *axis) {
-    char *label = bal_text_clean(axis->label), *unit = bal_text_clean(axis->unit), *text = NULL;
+    char *label = bal_text_formula(axis->label), *unit = bal_text_clean(axis->unit), *text = NULL;
     if (label && unit && asprintf(&text, *unit ? "%s (%s)" : "%s", label, unit) < 0)
         text = NULL;
     free(label);
@@ -267,7 +267,7 @@ static bool make_names(struct panel_layout *out, const struct bal_axis *axis) {
     if (!out->name)
         return false;
     for (; out->names < axis->name_count; out->names++) {
-        out->name[out->names] = bal_text_clean(axis->names[out->names]);
+        out->name[out->names] = bal_text_formula(axis->names[out->names]);
         if (!out->name[out->names])
             return false;
     }
@@ -302,41 +302,49 @@ static size_t unit_begins(const char *text) {
     return at > 0 ? at - 1 : 0;
 }
 
+/* Breaks the text of an axis where its unit begins or else where it must. */
+static bool make_label(char *line[LABEL_LINES], const struct bal_axis *axis, double points) {
+    char *text = axis_text(axis);
+    const double room = points / LETTERS;
+    const char *at = text;
+    for (size_t i = 0; at && *at && i < LABEL_LINES; i++) {
+        size_t length = strlen(at);
+        const size_t label = i == 0 && axis->unit && *axis->unit ? unit_begins(at) : 0;
+        if (bal_text_width(at, length) > room && i + 1 < LABEL_LINES)
+            length = label > 0 && bal_text_width(at, label) <= room ? label : bal_text_break(at, room);
+        line[i] = strndup(at, length);
+        at = line[i] ? at + length + (at[length] == ' ') : NULL;
+    }
+    free(text);
+    if (at && line[LABEL_LINES - 1])
+        truncate_text(line[LABEL_LINES - 1], room);
+    return at != NULL;
+}
+
+static size_t count_lines(char *const line[LABEL_LINES]) {
+    size_t lines = 0;
+    while (lines < LABEL_LINES && line[lines])
+        lines++;
+    return lines;
+}
+
 /* The texts that panel i shows, made before anything is placed: margins depend on them. */
 static bool make_texts(const struct bal_figure *figure, const struct grid *grid, struct layout *layout,
                        size_t i) {
     const struct bal_panel *panel = &figure->panel[i];
     struct panel_layout *out = &layout->panel[i];
-    if (panel->title && *panel->title && !(out->title = bal_text_clean(panel->title)))
+    if (panel->title && *panel->title && !(out->title = bal_text_formula(panel->title)))
         return false;
     if (!make_names(out, &panel->x))
         return false;
-    if (shows_x_label(figure, grid, i) && !(out->x_label = axis_text(&panel->x)))
+    if (shows_x_label(figure, grid, i) && !make_label(out->x_label, &panel->x, grid->frame_width + 20))
         return false;
-    if (!shows_y_label(figure, grid, i))
-        return true;
-    char *text = axis_text(&panel->y);
-    if (!text)
-        return false;
-    /* It may reach a little beyond the frame, and break where its unit begins or else where it must. */
-    const double room = (grid->frame_height + 20) / LETTERS;
-    size_t length = strlen(text);
-    if (bal_text_width(text, length) > room) {
-        const size_t label = panel->y.unit && *panel->y.unit ? unit_begins(text) : 0;
-        length = label > 0 && bal_text_width(text, label) <= room ? label : bal_text_break(text, room);
-    }
-    out->y_label[0] = strndup(text, length);
-    if (text[length] != '\0')
-        out->y_label[1] = strdup(text + length + (text[length] == ' '));
-    const bool good = out->y_label[0] && (text[length] == '\0' || out->y_label[1]);
-    free(text);
-    if (good && out->y_label[1])
-        truncate_text(out->y_label[1], room);
-    return good;
+    return !shows_y_label(figure, grid, i) || make_label(out->y_label, &panel->y, grid->frame_height + 20);
 }
 
 static double label_width(const struct panel_layout *panel) {
-    return panel->y_label[1] ? 2 * line_height + 3 : panel->y_label[0] ? line_height + 4 : 0;
+    const size_t lines = count_lines(panel->y_label);
+    return lines == 0 ? 0 : (double)lines * line_height + (lines > 1 ? 3 : 4);
 }
 
 /* What stands left of the frame: the label and the texts of the ticks. */
@@ -349,12 +357,12 @@ static void place_texts(const struct grid *grid, struct panel_layout *out, size_
     if (out->title)
         truncate_text(out->title, (out->frame.width + 20) / LETTERS);
     out->title_at = out->frame.top - line_height * 0.65;
-    if (out->x_label)
-        truncate_text(out->x_label, (out->frame.width + 40) / LETTERS);
-    out->x_label_at = out->frame.top + out->frame.height + tick_gap + name_height + line_height / 2;
+    const double below = out->frame.top + out->frame.height + tick_gap + name_height + line_height / 2;
     const double left = out->frame.left - grid->margin[column] + line_height / 2;
-    out->y_label_at[0] = left;
-    out->y_label_at[1] = left + line_height - 1;
+    for (int i = 0; i < LABEL_LINES; i++) {
+        out->x_label_at[i] = below + i * line_height;
+        out->y_label_at[i] = left + i * (line_height - 1);
+    }
 }
 
 /* Columns are as wide as what stands left of their frames allows; all frames are of one size. */
@@ -375,10 +383,15 @@ static void place_columns(const struct bal_figure *figure, struct grid *grid, co
 static bool place_panels(const struct bal_figure *figure, struct layout *layout, double *top) {
     struct grid grid = {.columns = choose_columns(figure)};
     grid.rows = (figure->panels + grid.columns - 1) / grid.columns;
-    layout->width = grid.columns == 1 ? one_column : two_columns;
     /* First guesses, to know how many ticks there are and so how wide their texts. */
     const double guess = layout->width / (double)grid.columns - 45;
-    grid.frame_height = grid.columns == 1 && grid.rows == 1 ? 140 : fmin(140, fmax(75, guess * 0.75));
+    grid.frame_width = guess;
+    if (!(layout->frame_height > 0)) {
+        const double tall = layout->width == one_column ? 140 : fmax(140, layout->width * 140 / one_column);
+        layout->frame_height = grid.columns == 1 && grid.rows == 1 ? tall : fmin(140, fmax(75, guess * 0.75));
+    }
+    grid.frame_height = layout->frame_height;
+    layout->rows = grid.rows;
     /* All panels have the strip of the one that needs most, so that equal axes have equal heights. */
     unsigned rows = 0;
     for (size_t i = 0; i < figure->panels; i++) {
@@ -393,13 +406,15 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
     place_columns(figure, &grid, layout);
 
     for (size_t row = 0; row < grid.rows; row++) {
-        bool titles = false, labels = false;
+        bool titles = false;
+        size_t labels = 0;
         double name_height = line_height - 2;
         const size_t first = row * grid.columns;
         const size_t end = first + grid.columns < figure->panels ? first + grid.columns : figure->panels;
         for (size_t i = first; i < end; i++) {
             titles |= layout->panel[i].title != NULL;
-            labels |= layout->panel[i].x_label != NULL;
+            const size_t lines = count_lines(layout->panel[i].x_label);
+            labels = lines > labels ? lines : labels;
             if (layout->panel[i].names > 0)
                 name_height =
                     fmax(name_height,
@@ -411,7 +426,7 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
                 (struct box){grid.left[i % grid.columns], *top, grid.frame_width, grid.frame_height};
             place_texts(&grid, &layout->panel[i], i % grid.columns, name_height);
         }
-        *top += grid.frame_height + tick_gap + name_height + (labels ? line_height : 0) + 3;
+        *top += grid.frame_height + tick_gap + name_height + (double)labels * line_height + 3;
     }
     return true;
 }
@@ -419,7 +434,7 @@ static bool place_panels(const struct bal_figure *figure, struct layout *layout,
 /* ---- title ---- */
 
 static bool place_title(const struct bal_figure *figure, struct layout *layout, double *top) {
-    char *clean = bal_text_clean(figure->title);
+    char *clean = bal_text_formula(figure->title);
     if (!clean)
         return false;
     const double width = (layout->width - 2 * edge) / (LETTERS * 1.1); /* bold letters are wider */
@@ -450,7 +465,7 @@ static bool add_entry(struct layout *layout, enum entry_kind kind, unsigned grou
     struct entry *entry = &layout->entry[layout->entries];
     *entry = (struct entry){.kind = kind,
                             .group = group,
-                            .text = bal_text_clean(text),
+                            .text = bal_text_formula(text),
                             .sample = kind == ENTRY_NOTE ? 0
                                       : line             ? 16
                                                          : 7};
@@ -597,18 +612,45 @@ static bool place_legend(const struct bal_figure *figure, struct layout *layout,
     return true;
 }
 
-struct layout *bal_layout_new(const struct bal_figure *figure) {
+/* With panels of this height; 0: as usual. */
+static struct layout *new_layout(const struct bal_figure *figure, double frame_height) {
     struct layout *layout = calloc(1, sizeof *layout);
     if (!layout)
         return NULL;
     double top = edge;
-    layout->width = choose_columns(figure) == 1 ? one_column : two_columns;
+    const struct bal_figure_size *size = &figure->size;
+    layout->scale = size->letters > 0 ? size->letters / LETTERS : 1;
+    layout->width = size->width > 0 ? size->width : choose_columns(figure) == 1 ? one_column : two_columns;
+    layout->width /= layout->scale;
+    layout->frame_height = frame_height;
     if (!place_title(figure, layout, &top) || !place_panels(figure, layout, &top) ||
         !place_legend(figure, layout, &top)) {
         bal_layout_free(layout);
         return NULL;
     }
     layout->height = ceil(top + edge);
+    return layout;
+}
+
+struct layout *bal_layout_new(const struct bal_figure *figure) {
+    static const double lowest = 30; /* of a panel */
+    struct layout *layout = new_layout(figure, 0);
+    if (!layout || !(figure->size.height > 0))
+        return layout;
+    const double height = figure->size.height / layout->scale, rows = (double)layout->rows;
+    double frame = layout->frame_height + (height - layout->height) / rows;
+    /* Higher panels may have shorter texts, so that what remains changes a little; it is rounded up. */
+    for (int i = 0; i < 3; i++) {
+        bal_layout_free(layout);
+        layout = new_layout(figure, fmax(frame, lowest));
+        if (!layout)
+            return NULL;
+        if (frame < lowest || layout->height <= height)
+            break;
+        frame -= (layout->height - height) / rows;
+    }
+    layout->least_height = layout->scale * layout->height;
+    layout->height = fmax(height, layout->height);
     return layout;
 }
 
@@ -619,9 +661,10 @@ void bal_layout_free(struct layout *layout) {
         free(layout->title_line[i]);
     for (size_t i = 0; i < BAL_PANELS_MAX; i++) {
         free(layout->panel[i].title);
-        free(layout->panel[i].x_label);
-        free(layout->panel[i].y_label[0]);
-        free(layout->panel[i].y_label[1]);
+        for (size_t k = 0; k < LABEL_LINES; k++) {
+            free(layout->panel[i].x_label[k]);
+            free(layout->panel[i].y_label[k]);
+        }
         for (size_t k = 0; k < layout->panel[i].names; k++)
             free(layout->panel[i].name[k]);
         free(layout->panel[i].name);

@@ -10,19 +10,21 @@ struct box {
     double left, top, width, height;
 };
 
+enum { LABEL_LINES = 3 };
+
 struct panel_layout {
-    struct box frame;            /* the axes */
-    struct scale x, y;           /* y with the strip for unstable points on top */
-    char *title, *x_label;       /* clean text; NULL: not shown; so with the next */
-    char *y_label[2];            /* in up to two lines */
-    double title_at, x_label_at; /* their middles, in y */
-    double y_label_at[2];        /* their middles, in x */
-    size_t names;                /* on the x axis */
-    char **name;                 /* clean text, cut where it does not fit */
-    double turn;                 /* degrees by which they are turned, 0 or more */
-    double strip_row;            /* height of a row of the strip */
-    double strip;                /* where on the y axis, as a share, the strip begins; 1: there is none */
-    unsigned bars;               /* groups whose bars stand next to each other, at least 1 */
+    struct box frame;                                  /* the axes */
+    struct scale x, y;                                 /* y with the strip for unstable points on top */
+    char *title;                                       /* clean text; NULL: not shown; so with the next */
+    char *x_label[LABEL_LINES], *y_label[LABEL_LINES]; /* in as many lines as they need, at most these */
+    double title_at, x_label_at[LABEL_LINES];          /* their middles, in y */
+    double y_label_at[LABEL_LINES];                    /* their middles, in x */
+    size_t names;                                      /* on the x axis */
+    char **name;                                       /* clean text, cut where it does not fit */
+    double turn;                                       /* degrees by which they are turned, 0 or more */
+    double strip_row;                                  /* height of a row of the strip */
+    double strip;  /* where on the y axis, as a share, the strip begins; 1: there is none */
+    unsigned bars; /* groups whose bars stand next to each other, at least 1 */
 };
 
 enum entry_kind {
@@ -54,8 +56,12 @@ struct group_use {
 
 enum { TITLE_LINES_MAX = 4, ENTRIES_MAX = BAL_FIGURE_GROUPS_MAX + 9 };
 
+/* Everything is placed as if letters had their usual size; the picture is `scale` times as large. */
 struct layout {
-    double width, height;
+    double width, height, scale;
+    double least_height; /* in points on the paper, that all of it needs where a height was asked for */
+    double frame_height; /* of each panel */
+    size_t rows;         /* of panels */
     size_t title_lines;
     char *title_line[TITLE_LINES_MAX];
     double title_at[TITLE_LINES_MAX];

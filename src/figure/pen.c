@@ -14,9 +14,10 @@ static const int shapes[] = {7, 5, 9, 13, 11, 15};
 enum { COLOURS = sizeof colours / sizeof *colours, SHAPES = sizeof shapes / sizeof *shapes };
 
 const struct device bal_pen_devices[BAL_FIGURE_FORMATS] = {
-    [BAL_FIGURE_SVG] = {"svg", "background 'white'", 5. / 3, 5. / 3, 5. / 3, 0.16, "0.5"},
-    [BAL_FIGURE_PNG] = {"pngcairo", "background 'white'", 4, 3, 4, 0.5, "0"},
-    [BAL_FIGURE_PDF] = {"pdfcairo", "", 1. / 72, 1.5, 2, 0.125, "0"},
+    [BAL_FIGURE_SVG] = {"svg", "background 'white'", false, 5. / 3, 5. / 3, 5. / 3, 0.16, "0.5"},
+    [BAL_FIGURE_PNG] = {"pngcairo", "background 'white'", false, 4, 3, 4, 0.5, "0"},
+    [BAL_FIGURE_PDF] = {"pdfcairo", "", true, 1. / 72, 1.5, 2, 0.125, "0"},
+    [BAL_FIGURE_EPS] = {"epscairo", "", true, 1. / 72, 1.5, 2, 0.125, "0"},
 };
 
 void bal_pen_number(const struct pen *pen, double value) {
@@ -51,7 +52,7 @@ void bal_pen_quoted(const struct pen *pen, const char *text) {
 }
 
 void bal_pen_font(const struct pen *pen, double points, bool bold) {
-    fprintf(pen->out, " font '%s,", bold ? "Helvetica:Bold" : "Helvetica");
+    fprintf(pen->out, " font '%s,", bold ? BAL_PEN_FONT ":Bold" : BAL_PEN_FONT);
     bal_pen_length(pen, points * pen->device->letters);
     putc('\'', pen->out);
 }
@@ -72,6 +73,13 @@ const char *bal_pen_colour_of(unsigned group) {
 
 int bal_pen_shape_of(unsigned group) {
     return shapes[group % SHAPES];
+}
+
+int bal_pen_mark_of(unsigned group, double *points) {
+    static const int marks[] = {0, 1, 2};
+    const unsigned round = group == BAL_GROUP_INK ? 0 : group / SHAPES % 3;
+    *points = 0.75 * BAL_PEN_SHAPE_SIZE;
+    return marks[round];
 }
 
 void bal_pen_colour(const struct pen *pen, const char *colour) {

@@ -11,6 +11,8 @@
 /* There is no safe way to write a straight quote into a gnuplot string: doubled, as the manual says, it fails
  * at the beginning of a string. So it becomes the typographic quote, which looks better anyway. */
 #define BAL_PEN_APOSTROPHE "’"
+/* As wide as Helvetica and Arial, which a reader of SVG may have in its place. */
+#define BAL_PEN_FONT "Liberation Sans"
 #define BAL_PEN_SHAPE_SIZE 4.2 /* points */
 enum {
     BAL_PEN_CROSS = 2, /* over the shape of what is unstable */
@@ -22,6 +24,7 @@ enum {
 struct device {
     const char *name;
     const char *options;
+    bool inches;      /* the unit of size is the inch */
     double unit;      /* of size, per point */
     double letters;   /* of the font size, per point */
     double line;      /* of the line width, per point */
@@ -49,6 +52,9 @@ void bal_pen_label(const struct pen *pen, const char *text, double x, double y, 
 /* Of groups: each differs from the others by its colour and by something else, its shape, dashes or fill. */
 const char *bal_pen_colour_of(unsigned group);
 int bal_pen_shape_of(unsigned group); /* filled; the hollow twin is one less */
+/* A mark inside the shapes of a group, where shapes repeat: an upright cross the first time, a diagonal one
+ * the second time; 0: none. So that 18 groups can be distinguished without colour. */
+int bal_pen_mark_of(unsigned group, double *points);
 void bal_pen_shape(const struct pen *pen, int shape, double points);
 void bal_pen_line(const struct pen *pen, const char *colour);
 void bal_pen_wash(const struct pen *pen, const char *colour);

@@ -107,9 +107,9 @@ static void write_panel_texts(const struct pen *pen, const struct panel_layout *
     const double middle = frame->left + frame->width / 2;
     if (place->title)
         bal_pen_label(pen, place->title, middle, place->title_at, "center", false);
-    if (place->x_label)
-        bal_pen_label(pen, place->x_label, middle, place->x_label_at, "center", false);
-    for (int i = 0; i < 2 && place->y_label[i]; i++)
+    for (int i = 0; i < LABEL_LINES && place->x_label[i]; i++)
+        bal_pen_label(pen, place->x_label[i], middle, place->x_label_at[i], "center", false);
+    for (int i = 0; i < LABEL_LINES && place->y_label[i]; i++)
         bal_pen_label(pen, place->y_label[i], place->y_label_at[i], frame->top + frame->height / 2,
                       "center rotate by 90", false);
     if (place->strip >= 1)
@@ -136,9 +136,9 @@ static void write_head(const struct pen *pen) {
     fputs("set encoding utf8\n", pen->out);
     fprintf(pen->out, "set terminal %s enhanced size ", device->name);
     bal_pen_length(pen, pen->layout->width * device->unit);
-    fputs(device->unit < 1 ? "in," : ",", pen->out);
+    fputs(device->inches ? "in," : ",", pen->out);
     bal_pen_length(pen, pen->layout->height * device->unit);
-    fprintf(pen->out, "%s %s", device->unit < 1 ? "in" : "", device->options);
+    fprintf(pen->out, "%s %s", device->inches ? "in" : "", device->options);
     bal_pen_font(pen, LETTERS, false);
     fputs("\nset multiplot\nunset key\nset style fill solid 1 noborder\n", pen->out);
     fputs("set border 3 lt 1", pen->out);
@@ -149,7 +149,12 @@ static void write_head(const struct pen *pen) {
 
 void bal_plot_write(const struct bal_figure *figure, const struct layout *layout,
                     enum bal_figure_format format, FILE *out) {
-    const struct pen pen = {out, layout, &bal_pen_devices[format]};
+    struct device device = bal_pen_devices[format];
+    device.unit *= layout->scale;
+    device.letters *= layout->scale;
+    device.line *= layout->scale;
+    device.shape *= layout->scale;
+    const struct pen pen = {out, layout, &device};
     write_head(&pen);
     for (size_t i = 0; i < layout->title_lines; i++)
         bal_pen_label(&pen, layout->title_line[i], layout->width / 2, layout->title_at[i], "center", true);

@@ -151,6 +151,20 @@ static void plot_points(const struct pen *pen, const struct bal_series *series, 
     fputs(" notitle", pen->out);
 }
 
+/* The mark in a filled shape is white, in a hollow one as the shape. */
+static void plot_marks(const struct pen *pen, const struct bal_series *series, const char *block, bool filled,
+                       bool *first) {
+    double size;
+    const int mark = bal_pen_mark_of(series->group, &size);
+    if (mark == 0)
+        return;
+    fprintf(pen->out, "%s%s using 1:2 with points", next_separator(first), block);
+    bal_pen_shape(pen, mark, size);
+    bal_pen_colour(pen, filled ? "#ffffff" : bal_pen_colour_of(series->group));
+    bal_pen_line_width(pen, 0.8);
+    fputs(" notitle", pen->out);
+}
+
 static void plot_rings(const struct pen *pen, const char *block, bool *first) {
     fprintf(pen->out, "%s%s using 1:2 with points", next_separator(first), block);
     bal_pen_shape(pen, BAL_PEN_RING, BAL_PEN_RING_SIZE);
@@ -211,10 +225,12 @@ static void plot_layer(const struct pen *pen, const struct panel_layout *place,
         plot_guide(pen, place, series, block, first);
         plot_error_bars(pen, series, block, first);
         plot_points(pen, series, block, shape, BAL_PEN_SHAPE_SIZE, first);
+        plot_marks(pen, series, block, true, first);
         return;
     case LAYER_HOLLOW:
         plot_error_bars(pen, series, block, first);
         plot_points(pen, series, block, shape - 1, BAL_PEN_SHAPE_SIZE, first);
+        plot_marks(pen, series, block, false, first);
         return;
     case LAYER_UNSTABLE:
         plot_unstable(pen, place, series, block, first);

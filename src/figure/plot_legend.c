@@ -17,14 +17,19 @@ static void sample_line(const struct pen *pen, const struct entry *entry, const 
     putc('\n', pen->out);
 }
 
-static void sample_point(const struct pen *pen, const struct entry *entry, const char *colour, int shape) {
+static void sample_shape(const struct pen *pen, const struct entry *entry, const char *colour, int shape,
+                         double size) {
     fputs("set label '' at ", pen->out);
     bal_pen_place(pen, entry->left + entry->sample / 2, entry->middle);
     fputs(" point", pen->out);
-    bal_pen_shape(pen, shape, BAL_PEN_SHAPE_SIZE);
+    bal_pen_shape(pen, shape, size);
     bal_pen_colour(pen, colour);
     bal_pen_line_width(pen, 0.8);
     putc('\n', pen->out);
+}
+
+static void sample_point(const struct pen *pen, const struct entry *entry, const char *colour, int shape) {
+    sample_shape(pen, entry, colour, shape, BAL_PEN_SHAPE_SIZE);
 }
 
 static void sample_ring(const struct pen *pen, const struct entry *entry) {
@@ -62,6 +67,10 @@ static void sample_group(const struct pen *pen, const struct entry *entry) {
         sample_line(pen, entry, colour, false);
     if (use->points)
         sample_point(pen, entry, colour, bal_pen_shape_of(entry->group));
+    double size;
+    const int mark = bal_pen_mark_of(entry->group, &size);
+    if (use->points && mark)
+        sample_shape(pen, entry, "#ffffff", mark, size);
 }
 
 /* What the words measured and theory stand for is shown as it is in the first group that has them, without

@@ -2,6 +2,7 @@
 #include "figure/svg.h"
 
 #include "base/strbuf.h"
+#include "figure/pen.h"
 #include "figure/plot.h"
 
 #include <ctype.h>
@@ -45,6 +46,8 @@ static bool starts_with(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
+#define FONTS BAL_PEN_FONT ",Helvetica,Arial,sans-serif"
+
 /* Replacements inside tags. An identifier is recognised by the text in front of it. */
 struct rule {
     const char *from, *to;
@@ -55,9 +58,8 @@ static const struct rule rules[] = {
     {"\"" INK_IN_SVG "\"", "\"currentColor\"", false},
     {"\"" INK_IN_SVG_TEXT "\"", "\"currentColor\"", false},
     {"'" INK_IN_SVG "'", "'currentColor'", false},
-    {"font-family=\"Helvetica\"", "font-family=\"Helvetica,Arial,sans-serif\"", false},
-    {"font-family=\"Helvetica:Bold\"", "font-family=\"Helvetica,Arial,sans-serif\" font-weight=\"bold\"",
-     false},
+    {"font-family=\"" BAL_PEN_FONT "\"", "font-family=\"" FONTS "\"", false},
+    {"font-family=\"" BAL_PEN_FONT ":Bold\"", "font-family=\"" FONTS "\" font-weight=\"bold\"", false},
     {"stroke-width='0.2", "stroke-width='0.3", false}, /* of hollow shapes and crosses, relative to their size
                                                         */
     {" id=\"", " id=\"", true},

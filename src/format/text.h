@@ -8,7 +8,14 @@
 /* A clean copy: valid UTF-8 in one line. NULL counts as "". The caller frees it; NULL without memory. */
 char *bal_text_clean(const char *text);
 
-/* Prints the same; it takes no memory. */
+/* The same with formulas between dollar signs, in which \lambda is a Greek letter, _1 and _{ij} are
+ * subscripts and ^2 and ^{-1} superscripts, all as the characters that Unicode has for them: "$\lambda_1$" is
+ * "λ₁". What has none stays as it is. Inside the signs no blank stands next to them, and no digit behind the
+ * last one:
+ * "$5 or $6" has no formula. */
+char *bal_text_formula(const char *text);
+
+/* Prints the same as bal_text_clean; it takes no memory. */
 void bal_text_print(const char *text, FILE *out);
 
 /* Width in units of the letter size; the first length bytes of clean text. Uses the widths of the widest font

@@ -239,7 +239,7 @@ static bool label_x(struct builder *b, struct place place, struct bal_axis *axis
         return true;
     }
     if (!axis->label && b->x.what >= 0)
-        axis->label = b->experiment->axis[b->x.what].label;
+        axis->label = bal_chart_axis_text(b, &b->experiment->axis[b->x.what]);
     if (bal_chart_has_numbers(b))
         return true;
     const char **names = bal_arena_take(b->arena, b->x.count, sizeof *names);
@@ -272,7 +272,7 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
         return true;
     }
     if (b->plot->kind == BAL_PLOT_MAP) {
-        axis->label = b->experiment->axis[b->series.what].label;
+        axis->label = bal_chart_axis_text(b, &b->experiment->axis[b->series.what]);
         return true;
     }
     const struct bal_case c = bal_chart_case(b, &place);
@@ -413,7 +413,9 @@ static enum bal_code write_chart(const struct bal_chart *chart, const char *name
         if (asprintf(&path, "%s/%s-%s.%s", files->directory, name, id,
                      bal_figure_format_text((enum bal_figure_format)format)) < 0)
             return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
-        const enum bal_code code = bal_figure_write(&chart->figure, path, err);
+        struct bal_figure figure = chart->figure;
+        figure.size = files->size;
+        const enum bal_code code = bal_figure_write(&figure, path, err);
         if (!code && files->written)
             files->written(files->context, path);
         free(path);

@@ -44,9 +44,10 @@ struct place bal_chart_start(const struct builder *b);
 struct place bal_chart_moved(struct place place, const struct dimension *dimension, size_t i);
 struct bal_case bal_chart_case(const struct builder *b, const struct place *place);
 
-/* Three texts joined; the label of a quantity; the name of a member, "" for BAL_BY_NOTHING. NULL without
- * memory. */
+/* Three texts joined; the label of an axis; that of a quantity; the name of a member, "" for BAL_BY_NOTHING.
+ * NULL without memory. */
 char *bal_chart_text(struct builder *b, const char *first, const char *middle, const char *second);
+const char *bal_chart_axis_text(struct builder *b, const struct bal_sweep_axis *axis);
 const char *bal_chart_metric_text(struct builder *b, struct bal_quantity quantity);
 const char *bal_chart_name(struct builder *b, const struct dimension *dimension, size_t i);
 

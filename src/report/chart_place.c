@@ -80,6 +80,19 @@ char *bal_chart_text(struct builder *b, const char *first, const char *middle, c
     return text;
 }
 
+/* An axis without a label is called as its setting is, not by the place of the setting in a file: run.time is
+ * "time", policy.d is "d", and pod.d, which other policies may have too, is "d of pod". */
+const char *bal_chart_axis_text(struct builder *b, const struct bal_sweep_axis *axis) {
+    const char *point = strchr(axis->name, '.');
+    if (!point || strcmp(axis->label, axis->name) != 0)
+        return axis->label;
+    const size_t length = (size_t)(point - axis->name);
+    if (strncmp(axis->name, "run.", 4) == 0 || strncmp(axis->name, "policy.", 7) == 0)
+        return point + 1;
+    const char *policy = bal_arena_text(b->arena, axis->name, length);
+    return policy ? bal_chart_text(b, point + 1, " of ", policy) : NULL;
+}
+
 const char *bal_chart_metric_text(struct builder *b, struct bal_quantity quantity) {
     char text[BAL_METRIC_TEXT];
     const struct place place = bal_chart_start(b);
@@ -98,7 +111,8 @@ const char *bal_chart_name(struct builder *b, const struct dimension *dimension,
     if (dimension->what == BAL_BY_METRIC)
         return bal_chart_metric_text(b, b->plot->metric[member]);
     const struct bal_sweep_axis *axis = &b->experiment->axis[dimension->what];
-    return bal_chart_text(b, axis->label, axis->numeric ? " = " : " ", axis->value[member].label);
+    return bal_chart_text(b, bal_chart_axis_text(b, axis), axis->numeric ? " = " : " ",
+                          axis->value[member].label);
 }
 
 bool bal_chart_has_numbers(const struct builder *b) {

@@ -1,6 +1,7 @@
 /* JSON and csv of a comparison, and the order of its rows; the text table is in comparison_text.c. */
 #include "report/comparison.h"
 
+#include "ballast/number.h"
 #include "ballast/predict.h"
 #include "ballast/theory.h"
 #include "ballast/version.h"
@@ -308,10 +309,30 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     bal_json_number(json, "seconds", result->seconds);
 }
 
+/* Counts of messages and arrivals exist even when means of times do not. */
+static bool is_message(int metric) {
+    return metric == BAL_LOAD_ACHIEVED || (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
+           (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_STEALING_MOVED);
+}
+
+static bool has_metric(const struct bal_result *result, int metric) {
+    return result->replications > 0 && (bal_comparison_has_means(result) || is_message(metric));
+}
+
+void bal_comparison_json_metrics(struct json *json, const struct bal_result *result) {
+    static const struct bal_estimate unknown = {NAN, NAN};
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        if (result->replications > 0 && !isnan(result->metric[m].mean))
+            json_pair(json, bal_metric_table[m].name, has_metric(result, m) ? result->metric[m] : unknown);
+}
+
 void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result,
                                 const struct bal_theory_row *theory_row) {
     bal_json_open(json, NULL, '{');
     bal_comparison_json_fields(json, c, result, theory_row);
+    bal_json_open(json, "metrics", '{');
+    bal_comparison_json_metrics(json, result);
+    bal_json_close(json, '}');
     bal_json_close(json, '}');
 }
 
@@ -457,15 +478,75 @@ void bal_comparison_csv_head(const struct bal_case *c, FILE *out) {
     fputs("policy,verdict", out);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
-    fputs(",theory.response_mean,theory.high.response_mean,theory.low.response_mean", out);
-    fputs(",memory_bits,engine,replications,jobs,events,doubts,outlasted_curve", out);
+    static const char *const known[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
+    fputs(",queue.tail,theory.response_mean,theory.waiting_mean", out);
+    for (int i = 0; i < 4; i++)
+        fprintf(out, ",theory.%s", known[i]);
+    for (int low = 0; low < 2; low++) {
+        const char *class = low ? "low" : "high";
+        fprintf(out,
+                ",theory.%s.response_mean,theory.%s.response_bound,theory.%s.waiting_mean,"
+                "theory.%s.waiting_probability",
+                class, class, class, class);
+        for (int i = 0; i < 4; i++)
+            fprintf(out, ",theory.%s.%s", class, known[i]);
+    }
+    fputs(",theory.gave_up,theory.kind,theory.source,theory.tail,engine,replications,precise,jobs,events",
+          out);
+    fputs(",time,warmup,doubts,response.rare,waiting.rare,high.response.rare,high.waiting.rare", out);
+    fputs(",low.response.rare,low.waiting.rare,outlasted_curve", out);
     csv_asked_head(c, out);
 }
 
-/* Counts of messages and arrivals exist even when means of times do not. */
-static bool is_message(int metric) {
-    return metric == BAL_LOAD_ACHIEVED || (metric >= BAL_PROBES_PER_JOB && metric <= BAL_MESSAGES_PER_TIME) ||
-           (metric >= BAL_HIGH_PROBES_PER_JOB && metric <= BAL_STEALING_MOVED);
+/* The percentiles of a distribution whose intervals are too short, with spaces between. */
+static void csv_rare(const struct bal_case *c, const struct bal_result *result, bool known, FILE *out) {
+    static const double usual[] = {0.5, 0.9, 0.99, 0.999};
+    static const char *const names[] = {"p50", "p90", "p99", "p999"};
+    const char *space = "";
+    fputc(',', out);
+    for (int i = 0; i < 4 && known; i++)
+        if (bal_result_spells(c, result, usual[i]) < BAL_SPELLS_MIN) {
+            fprintf(out, "%s%s", space, names[i]);
+            space = " ";
+        }
+}
+
+/* What is as long as it has values: they stand in one column, with spaces between. */
+static void csv_list(const double *value, size_t count, FILE *out) {
+    fputc(',', out);
+    for (size_t i = 0; i < count && value[i] > 1e-9; i++) {
+        char text[BAL_NUMBER_TEXT];
+        bal_number_print(value[i], text);
+        fprintf(out, "%s%s", i > 0 ? " " : "", text);
+    }
+}
+
+static void csv_theory_class(const struct bal_prediction_class *known, FILE *out) {
+    bal_csv_number(known->response_mean, out);
+    bal_csv_number(known->response_bound, out);
+    bal_csv_number(known->waiting_mean, out);
+    bal_csv_number(known->waiting_probability, out);
+    for (int i = 0; i < 4; i++)
+        bal_csv_number(known->response_quantile[i], out);
+}
+
+static const struct bal_prediction_class unknown_class = {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN};
+
+/* As JSON has it: nothing where nothing is known. */
+static void csv_theory(const struct bal_prediction *known, bool classes, FILE *out) {
+    const bool any = known->kind != BAL_THEORY_UNKNOWN;
+    bal_csv_number(any ? known->response_mean : NAN, out);
+    bal_csv_number(any ? known->waiting_mean : NAN, out);
+    for (int i = 0; i < 4; i++)
+        bal_csv_number(any ? known->response_quantile[i] : NAN, out);
+    csv_theory_class(any && classes ? &known->high : &unknown_class, out);
+    csv_theory_class(any && classes ? &known->low : &unknown_class, out);
+    bal_csv_number(any ? known->gave_up : NAN, out);
+    fputc(',', out);
+    bal_csv_text(any ? bal_theory_kind_name(known->kind) : "", out);
+    fputc(',', out);
+    bal_csv_text(any ? known->source : "", out);
+    csv_list(known->tail, any ? known->levels : 0, out);
 }
 
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
@@ -474,17 +555,19 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
     bal_policy_print(&c->policy, policy, sizeof policy);
     fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
     for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        const bool has = result->replications > 0 && (bal_comparison_has_means(result) || is_message(m));
+        const bool has = has_metric(result, m);
         bal_csv_number(has ? result->metric[m].mean : NAN, out);
         bal_csv_number(has ? result->metric[m].half_width : NAN, out);
     }
-    bal_csv_number(theory_row->known.response_mean, out);
-    bal_csv_number(theory_row->known.high.response_mean, out);
-    bal_csv_number(theory_row->known.low.response_mean, out);
-    bal_csv_number(result->memory_bits, out);
-    fprintf(out, ",%s,%u,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
-            result->jobs, result->events);
+    csv_list(result->tail, bal_comparison_has_means(result) ? BAL_TAIL_LEVELS : 0, out);
+    csv_theory(&theory_row->known, c->model.classes, out);
+    fprintf(out, ",%s,%u,%s,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
+            result->precise ? "yes" : "no", result->jobs, result->events);
+    bal_csv_number(result->time, out);
+    bal_csv_number(result->warmup, out);
     bal_doubt_csv(result->doubts, out);
+    for (int i = 0; i < 6; i++)
+        csv_rare(c, result, i < 2 || c->model.classes, out);
     fprintf(out, ",%s", result->outlasted ? "yes" : "no");
     csv_asked(c, result, out);
 }

@@ -32,6 +32,8 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
                                 const struct bal_theory_row *theory_row);
 
 /* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
+/* All metrics that the result has, by their names: members of an open object, {"mean", "ci"} each. */
+void bal_comparison_json_metrics(struct json *json, const struct bal_result *result);
 void bal_comparison_csv_head(const struct bal_case *c, FILE *out);
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
                             const struct bal_theory_row *theory_row, FILE *out);

@@ -30,9 +30,28 @@ static void print_arrivals(const struct bal_fit_report *report, FILE *out) {
         arrivals->rate, arrivals->bins, arrivals->width, least, bal_curve_most(&report->model.curve));
 }
 
+/* Why nothing can be told: windows of powers of ten seconds are to be twice as long as the steps of the
+ * times, and a hundred of them are to be in the log (src/workload/fit_arrivals.c). */
+static void print_unknown_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
+    const double window = pow(10, ceil(log10(2 * arrivals->resolution) - 1e-9));
+    const bool coarse = arrivals->resolution > 0 && window > arrivals->span / 100;
+    if (coarse && arrivals->rate * arrivals->span / 100 >= 0.3)
+        bal_head_line(out, "flow",
+                      "unknown: times in steps of %.4g s are too coarse to tell whether it is like a Poisson "
+                      "process; windows of %g s, of which there must be 100, need a log of %g s, and this "
+                      "one has %.0f s",
+                      arrivals->resolution, window, 100 * window, arrivals->span);
+    else if (arrivals->rate * arrivals->span / 100 < 0.3)
+        bal_head_line(out, "flow", "too short a log to tell whether it is like a Poisson process");
+    else
+        bal_head_line(out, "flow",
+                      "unknown: times in steps of %.4g s are too coarse to tell whether it is like a Poisson "
+                      "process, with so many jobs a second",
+                      arrivals->resolution);
+}
+
 static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
     static const char *const words[] = {
-        [BAL_FIT_UNKNOWN] = "too short a log to tell whether it is like a Poisson process",
         [BAL_FIT_POISSON] = "like a Poisson process, which is what simulations draw",
         [BAL_FIT_BURSTY] = "burstier than a Poisson process; simulations will draw arrivals that are so, too",
         [BAL_FIT_REGULAR] =
@@ -43,6 +62,10 @@ static void print_flow(const struct bal_fit_arrivals *arrivals, FILE *out) {
     for (unsigned i = 0; i < arrivals->scales; i++)
         used += (size_t)snprintf(scales + used, sizeof scales - used, "%s %.3g in %g s", i ? "," : "",
                                  arrivals->scale[i].dispersion, arrivals->scale[i].window);
+    if (arrivals->flow == BAL_FIT_UNKNOWN) {
+        print_unknown_flow(arrivals, out);
+        return;
+    }
     bal_head_line(out, "flow", "%s", words[arrivals->flow]);
     if (arrivals->scales > 0 && arrivals->flow != BAL_FIT_BURSTY)
         bal_head_line(out, "", "(dispersion of counts%s)", scales);

@@ -199,15 +199,11 @@ static void json_estimate(struct json *json, const char *name, const struct bal_
     bal_json_close(json, '}');
 }
 
-/* Quantities of the experiment that have no place of their own in a result. */
-static enum bal_code json_extra(struct walk *w, const struct row *row) {
+/* Also the quantities of the experiment that are none of the metrics that every trial has. */
+static enum bal_code json_metrics(struct walk *w, const struct row *row) {
     struct json *json = w->into;
-    bool any = false;
-    for (size_t i = 0; i < w->e->metrics; i++)
-        any = any || is_extra(w->e->metric[i]);
-    if (!any)
-        return BAL_OK;
-    bal_json_open_line(json, "metrics", '{');
+    bal_json_open(json, "metrics", '{');
+    bal_comparison_json_metrics(json, &row->result);
     for (size_t i = 0; i < w->e->metrics; i++) {
         struct bal_estimate value;
         char text[BAL_QUANTITY_TEXT];
@@ -255,7 +251,7 @@ static enum bal_code json_row(struct walk *w, const struct row *row) {
     bal_json_text(json, "label", e->policy[row->policy].label);
     bal_json_count(json, "seed", row->c.run.seed);
     bal_comparison_json_fields(json, &row->c, &row->result, &row->theory_row);
-    enum bal_code code = json_extra(w, row);
+    enum bal_code code = json_metrics(w, row);
     if (!code)
         code = json_ratio(w, row);
     bal_json_close(json, '}');

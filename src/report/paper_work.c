@@ -198,7 +198,7 @@ enum bal_code bal_paper_work_draw(const struct bal_paper_work *work, struct bal_
     for (size_t i = 0; i < work->count; i++) {
         const struct bal_chart_files files = {
             .directory = work->directory,
-            .formats = (1u << BAL_FIGURE_FORMATS) - 1,
+            .formats = BAL_CHART_FORMATS,
             .only = work->only[i],
         };
         const enum bal_code code = bal_chart_write(work->store, work->experiment[i], &files, err);

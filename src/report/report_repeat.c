@@ -2,6 +2,7 @@
 #include "report/report_page.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *mode_option(enum bal_mode mode) {
@@ -55,6 +56,17 @@ static enum bal_code put_makers(const struct page *page, const struct item *item
     return BAL_OK;
 }
 
+/* What was typed; a run in parts, or one that was interrupted, has several. */
+static enum bal_code put_commands(const struct page *page, const struct item *item, struct bal_error *err) {
+    struct bal_store_command *commands;
+    size_t count;
+    const enum bal_code code = bal_store_commands(page->store, item->run->id, &commands, &count, err);
+    for (size_t i = 0; i < count; i++)
+        put_fact(page, "command", commands[i].text);
+    free(commands);
+    return code;
+}
+
 void bal_page_spec(const struct page *page, const struct item *item) {
     put_text(page, "<pre class=\"spec\">");
     bal_html_text(item->run->spec, page->out);
@@ -80,7 +92,9 @@ enum bal_code bal_page_repeat(const struct page *page, const struct item *item, 
     char seed[32];
     snprintf(seed, sizeof seed, "%" PRIu64, e->seed);
     put_fact(page, "seed", seed);
-    const enum bal_code code = put_makers(page, item, err);
+    enum bal_code code = put_makers(page, item, err);
+    if (!code)
+        code = put_commands(page, item, err);
     put_text(page, "</dl>\n");
     bal_page_spec(page, item);
     put_text(page, "</details>\n");

@@ -61,7 +61,7 @@ size_t bal_cell_extent(const struct bal_cell *cell) {
     return cell->count ? cell->which[cell->count - 1] + 1 : 0;
 }
 
-static double unit_of(const struct bal_cell *cell) {
+double bal_cell_unit(const struct bal_cell *cell) {
     return cell->c.model.clock == BAL_CLOCK_SLOTTED ? 1 : cell->c.model.size.mean;
 }
 
@@ -71,7 +71,7 @@ enum bal_code bal_cell_values(const struct bal_cell *cell, struct bal_store *sto
         value[r] = NAN;
     if (quantity.quantile > 0) {
         const struct bal_asked asked = {(enum bal_distribution)quantity.level, quantity.quantile,
-                                        unit_of(cell), cell->c.model.clock == BAL_CLOCK_SLOTTED};
+                                        bal_cell_unit(cell), cell->c.model.clock == BAL_CLOCK_SLOTTED};
         return bal_store_quantiles(store, cell->id, (unsigned)bal_cell_extent(cell), &asked, value, err);
     }
     for (size_t i = 0; i < cell->count; i++)
@@ -145,7 +145,7 @@ enum bal_code bal_store_histograms(struct bal_store *store, const struct bal_exp
                                    struct bal_histogram *waiting, double *unit, struct bal_error *err) {
     struct bal_cell cell;
     enum bal_code code = bal_cell_load(&cell, store, experiment, point, policy, err);
-    *unit = unit_of(&cell);
+    *unit = bal_cell_unit(&cell);
     if (!code && cell.count > 0)
         code = bal_store_add_histograms(store, cell.id, (unsigned)bal_cell_extent(&cell), response, waiting,
                                         err);

@@ -30,9 +30,13 @@ static sqlite3_stmt *prepare_for_cell(struct bal_store *store, const char *sql, 
     return statement;
 }
 
+enum bal_code bal_store_create_facts(struct bal_store *store, struct bal_error *err) {
+    return bal_store_execute(store, table, err);
+}
+
 static enum bal_code insert_facts(struct bal_store *store, int64_t cell, unsigned replication,
                                   const struct bal_fact *fact, size_t count, struct bal_error *err) {
-    enum bal_code code = bal_store_execute(store, table, err);
+    enum bal_code code = bal_store_create_facts(store, err);
     sqlite3_stmt *put =
         code ? NULL : prepare_for_cell(store, "INSERT OR REPLACE INTO fact VALUES(?1, ?2, ?3, ?4)", cell);
     bool failed = !put;

@@ -6,6 +6,7 @@
 #include "store/file.h"
 
 #include "ballast/version.h"
+#include "commit.h"
 #include "spec/plan.h"
 
 #include <stdlib.h>
@@ -20,6 +21,10 @@ static void write_now(char text[32]) {
     const time_t now = time(NULL);
     struct tm parts;
     strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+}
+
+const char *bal_store_version(void) {
+    return *BALLAST_COMMIT ? BALLAST_VERSION "+" BALLAST_COMMIT : BALLAST_VERSION;
 }
 
 /* "Linux 6.1 x86_64, 2 x AMD EPYC" */
@@ -58,7 +63,7 @@ static void bind_all(sqlite3_stmt *statement, const struct bal_experiment *e, co
     sqlite3_bind_text(statement, 1, e->name, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 2, bal_mode_text(e->mode), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 3, e->spec, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 4, BALLAST_VERSION, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 4, bal_store_version(), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 5, compiler_name(), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 6, now->machine, -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 7, now->time, -1, SQLITE_STATIC);
@@ -196,6 +201,13 @@ enum bal_code bal_store_runs(struct bal_store *store, struct bal_store_run **run
         *count = 0;
     }
     return code;
+}
+
+enum bal_code bal_store_run_experiment(const struct bal_store_run *run, struct bal_experiment **experiment,
+                                       struct bal_error *err) {
+    char name[300];
+    snprintf(name, sizeof name, "%s.yaml", run->name);
+    return bal_experiment_parse(run->spec, strlen(run->spec), name, run->mode, experiment, err);
 }
 
 /* ---- makers ---- */

@@ -448,6 +448,10 @@ void bal_store_close(struct bal_store *store) {
         close_store(store, false);
 }
 
+void bal_store_abandon(struct bal_store *store) {
+    close_store(store, store->created);
+}
+
 /* ---- cells and trials ---- */
 
 enum bal_code bal_store_cell(struct bal_store *store, const char *identity, bool create, int64_t *cell,
@@ -486,6 +490,11 @@ static double missing_value(void) {
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+void bal_store_mark_missing(uint8_t *bytes) {
+    const double mark = missing_value();
+    bal_pack_doubles(&mark, 1, bytes);
 }
 
 static bool is_missing(double value) {
@@ -662,11 +671,10 @@ static bool column_histograms(sqlite3_stmt *get, struct bal_trial *trial) {
            (size == 0 || bal_unpack_histograms(sqlite3_column_blob(get, 2 + OTHERS), size, OTHERS, trial));
 }
 
-/* Goes over the histograms of all complete trials; taken(context, replication) is called behind each. */
-static enum bal_code each_histogram(struct bal_store *store, int64_t cell, unsigned limit,
-                                    struct bal_trial *into,
-                                    void (*taken)(void *context, unsigned replication), void *context,
-                                    struct bal_error *err) {
+enum bal_code bal_store_each_histogram(struct bal_store *store, int64_t cell, unsigned limit,
+                                       struct bal_trial *into,
+                                       void (*taken)(void *context, unsigned replication), void *context,
+                                       struct bal_error *err) {
     sqlite3_stmt *get = store->statement[GET_HISTOGRAMS];
     sqlite3_bind_int64(get, 1, cell);
     sqlite3_bind_int64(get, 2, limit);
@@ -693,7 +701,7 @@ enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, un
                                        struct bal_histogram *response, struct bal_histogram *waiting,
                                        struct bal_error *err) {
     struct bal_trial into = {.histogram = {response, waiting}};
-    return each_histogram(store, cell, limit, &into, NULL, NULL, err);
+    return bal_store_each_histogram(store, cell, limit, &into, NULL, NULL, err);
 }
 
 struct quantiles {
@@ -716,7 +724,7 @@ enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigne
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", store->path);
     struct bal_trial into = {.jobs = 0};
     into.histogram[asked->distribution] = to.histogram;
-    const enum bal_code code = each_histogram(store, cell, limit, &into, read_quantile, &to, err);
+    const enum bal_code code = bal_store_each_histogram(store, cell, limit, &into, read_quantile, &to, err);
     free(to.histogram);
     return code;
 }

@@ -28,6 +28,13 @@ enum bal_code bal_store_put(struct bal_store *store, int64_t cell, unsigned repl
 enum bal_code bal_store_get(struct bal_store *store, int64_t cell, unsigned limit, struct bal_trial *trial,
                             unsigned *which, size_t *count, struct bal_error *err);
 
+/* Adds the histograms of each complete trial with a replication < limit to those of `into` that are set, and
+ * calls taken(context, replication) behind each; it may empty them. NULL: no call. */
+enum bal_code bal_store_each_histogram(struct bal_store *store, int64_t cell, unsigned limit,
+                                       struct bal_trial *into,
+                                       void (*taken)(void *context, unsigned replication), void *context,
+                                       struct bal_error *err);
+
 /* Adds the histograms of the complete trials with a replication < limit to those given; either may be NULL.
  */
 enum bal_code bal_store_add_histograms(struct bal_store *store, int64_t cell, unsigned limit,
@@ -49,6 +56,18 @@ enum bal_code bal_store_quantiles(struct bal_store *store, int64_t cell, unsigne
  * complete. */
 enum bal_code bal_store_begin(struct bal_store *store, const struct bal_experiment *experiment, bool work,
                               int64_t *run, struct bal_error *err);
+/* Writes the 8 bytes that stand for a metric which a trial does not have. */
+void bal_store_mark_missing(uint8_t *bytes);
+
+/* Makes the table of facts if it is not there. */
+enum bal_code bal_store_create_facts(struct bal_store *store, struct bal_error *err);
+
+/* Closes a store after a failure, and removes the file if it was made when it was opened. */
+void bal_store_abandon(struct bal_store *store);
+
+/* Records a command that computes trials of the run. */
+enum bal_code bal_store_add_command(struct bal_store *store, int64_t run, const char *command,
+                                    struct bal_error *err);
 enum bal_code bal_store_end(struct bal_store *store, int64_t run, struct bal_error *err);
 
 /* A cell with the trials that count: as many as the experiment wants, fewer when not all are there yet. */
@@ -65,6 +84,9 @@ enum bal_code bal_cell_load(struct bal_cell *cell, struct bal_store *store,
                             const struct bal_experiment *experiment, size_t point, size_t policy,
                             struct bal_error *err);
 void bal_cell_fini(struct bal_cell *cell);
+
+/* The unit of the times in its histograms. */
+double bal_cell_unit(const struct bal_cell *cell);
 
 /* One more than the largest replication. */
 size_t bal_cell_extent(const struct bal_cell *cell);

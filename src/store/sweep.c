@@ -15,12 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MISSING, HANDED_OUT, COMPLETE };
+enum { MISSING, HANDED_OUT, COMPLETE, ELSEWHERE /* another shard has it */ };
 
 struct identity {
     int64_t cell;
     unsigned capacity;
     uint8_t *state; /* of each replication */
+    uint64_t place; /* of its first trial among those of all shards */
+    bool whole;     /* one shard has all its trials, because they decide how many there are */
+    bool placed;
 };
 
 struct cell_request {
@@ -58,6 +61,33 @@ static enum bal_code no_memory(struct bal_error *err) {
 
 static bool is_stopped(const struct bal_sweep *sweep) {
     return sweep->options.stop && *sweep->options.stop;
+}
+
+/* ---- shards ---- */
+
+/* Trials are dealt out one by one. Their places follow from the experiment alone, not from the store nor from
+ * what trials cost, so that all machines agree. */
+static bool is_in_shard(const struct bal_sweep *sweep, const struct identity *identity,
+                        unsigned replication) {
+    const struct bal_shard *shard = &sweep->options.shard;
+    const uint64_t place = identity->place + (identity->whole ? 0 : replication);
+    return shard->count == 0 || place % shard->count == shard->number - 1;
+}
+
+/* The requests are in the order of points and policies. */
+static void place_identities(struct bal_sweep *sweep) {
+    uint64_t place = 0;
+    for (size_t i = 0; i < sweep->requests; i++)
+        if (sweep->request[i].adaptive)
+            sweep->identity[sweep->request[i].identity].whole = true;
+    for (size_t i = 0; i < sweep->requests; i++) {
+        struct identity *identity = &sweep->identity[sweep->request[i].identity];
+        if (identity->placed)
+            continue;
+        identity->placed = true;
+        identity->place = place;
+        place += identity->whole ? 1 : sweep->request[i].wanted;
+    }
 }
 
 /* ---- planning ---- */
@@ -100,6 +130,10 @@ static enum bal_code request_replications(struct bal_sweep *sweep, struct cell_r
     }
     for (unsigned r = known; r < wanted; r++) {
         const bool found = identity->state[r] == COMPLETE;
+        if (!is_in_shard(sweep, identity, r)) {
+            identity->state[r] = found ? COMPLETE : ELSEWHERE;
+            continue;
+        }
         if (!found && sweep->e->policy[request->policy].real)
             return bal_fail(
                 err, BAL_E_MODEL,
@@ -192,13 +226,18 @@ static int by_cell(const void *a, const void *b) {
     return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
+static int by_place(const void *a, const void *b) {
+    const struct cell_request *x = a, *y = b;
+    if (x->point != y->point)
+        return x->point < y->point ? -1 : 1;
+    return x->policy < y->policy ? -1 : x->policy > y->policy;
+}
+
 static int longest_first(const void *a, const void *b) {
     const struct cell_request *x = a, *y = b;
     if (x->cost != y->cost)
         return x->cost < y->cost ? 1 : -1;
-    if (x->point != y->point)
-        return x->point < y->point ? -1 : 1;
-    return x->policy < y->policy ? -1 : x->policy > y->policy;
+    return by_place(a, b);
 }
 
 /* Numbers the identities 0, 1, ... and sorts the requests. */
@@ -210,6 +249,8 @@ static void number_identities(struct bal_sweep *sweep) {
             sweep->identity[sweep->identities++].cell = cell;
         sweep->request[i].identity = sweep->identities - 1;
     }
+    qsort(sweep->request, sweep->requests, sizeof *sweep->request, by_place);
+    place_identities(sweep);
     qsort(sweep->request, sweep->requests, sizeof *sweep->request, longest_first);
     for (size_t i = 0; i < sweep->requests; i++)
         sweep->first[sweep->request[i].identity + 1]++;
@@ -289,6 +330,8 @@ enum bal_code bal_sweep_new(const struct bal_experiment *experiment, struct bal_
     if (!code)
         code = bal_store_begin(store, experiment, result->progress.done < result->progress.total,
                                &result->run, err);
+    if (!code && options->command && result->progress.done < result->progress.total)
+        code = bal_store_add_command(store, result->run, options->command, err);
     if (code) {
         free_sweep(result);
         return code;
@@ -436,7 +479,7 @@ enum bal_code bal_sweep_finish(struct bal_sweep *sweep, struct bal_error *err) {
     if (sweep->progress.done < sweep->progress.total)
         return bal_fail(err, BAL_E_STOPPED, "stopped after %zu of %zu trials", sweep->progress.done,
                         sweep->progress.total);
-    return bal_store_end(sweep->store, sweep->run, err);
+    return sweep->options.shard.count > 0 ? BAL_OK : bal_store_end(sweep->store, sweep->run, err);
 }
 
 static void sweep_worker(void *context, size_t i) {

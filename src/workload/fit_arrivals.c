@@ -217,7 +217,8 @@ enum bal_code bal_fit_trace(const struct bal_trace *trace, double resolution, co
     if (!(info->span > 0))
         return bal_fail(err, BAL_E_MODEL,
                         "all jobs arrive at the same moment, which tells no rate; a longer log is needed");
-    *arrivals = (struct bal_fit_arrivals){.span = info->span, .rate = (double)info->jobs / info->span};
+    *arrivals = (struct bal_fit_arrivals){
+        .span = info->span, .resolution = resolution, .rate = (double)info->jobs / info->span};
     choose_bins(info, 1, arrivals);
     choose_scales(resolution, arrivals);
     struct counter counter[BAL_FIT_SCALES] = {{0}};

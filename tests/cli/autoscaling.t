@@ -136,7 +136,7 @@ $ ballast tune tabs --engine markov
 ! ballast: --engine: tuning runs several engines; leave it out
 ? 2
 $ ballast tune tabs --figure x.gif
-! ballast: --figure x.gif: the name must end in .svg, .png or .pdf
+! ballast: --figure x.gif: the name must end in .svg, .png, .pdf, .eps or .csv
 ? 2
 $ ballast compare --curve 'sine(2,1)'
 ! ballast: --curve sine(2,1): curve 'sine(2,1)': this is not a sine; write constant, sine(A,P) with 0 <= A <= 1 and P > 0, table(T:F T:F ...) or file(PATH), the last two also with ' repeat' behind them

@@ -94,7 +94,7 @@ $ ballast compare --servers 100 --policy pod --jobs 50k --replications 2 --forma
 | null
 $ ballast compare --servers 100 --high 0.3 --policy pod-ssp:d1=2,d2=3 --jobs 50k --replications 2 --format csv | awk -F, '
 >     NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i }
->     NR == 2 { for (i = 1; i <= NF; i++) if (name[i] ~ /probes_per_job$|^theory/) printf "%s %.6g\n", name[i], $(i + 1) }'
+>     NR == 2 { for (i = 1; i <= NF; i++) if (name[i] ~ /probes_per_job$|^theory.*response_mean/) printf "%s %.6g\n", name[i], $(i + 1) }'
 | messages.probes_per_job 2.30276
 | high.probes_per_job 3
 | low.probes_per_job 2

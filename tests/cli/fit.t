@@ -154,3 +154,11 @@ $ : >empty.csv && ballast fit empty.csv --output never.yaml
 ? 2
 $ test -e never.yaml
 ? 1
+
+# Stamps of whole seconds: the reason why nothing can be told is their steps, not the number of requests.
+$ awk 'BEGIN { print "time,duration"; for (i = 0; i < 35000; i++) printf "%d,0.0%d1\n", i / 140, i % 7 + 1 }' >whole.csv
+$ ballast fit whole.csv --service-field duration:s --output whole.yaml | grep -A 3 flow
+| flow     unknown: times in steps of 1 s are too coarse to tell whether it is like a Poisson
+|          process; windows of 10 s, of which there must be 100, need a log of 1000 s, and this
+|          one has 250 s
+| fleet    9 servers: load 0.638 on average; chosen for 0.7 at the peak, --servers says otherwise

@@ -136,7 +136,7 @@ $ ballast fluid rcpb --until 0
 ! ballast: --until 0: not a time above 0 (to 1G), such as 50
 ? 2
 $ ballast fluid rcpb --figure path.gif
-! ballast: --figure path.gif: the name must end in .svg, .png or .pdf
+! ballast: --figure path.gif: the name must end in .svg, .png, .pdf, .eps or .csv
 ? 2
 $ ballast fluid rcpb --from nowhere
 ! ballast: --from nowhere: neither empty nor full, nor a file that can be read: No such file or directory

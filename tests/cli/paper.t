@@ -61,9 +61,11 @@ $ export BALLAST_PAPERS=papers; ballast paper mine --quick --figure load | sed '
 | 2 claims: 2 reproduced, 0 errors of the paper confirmed, 0 undecided.
 | 1 statement holds by definition.
 | report.html, figures and results.db are in mine-quick/
+| load-response.csv
 | load-response.pdf
 | load-response.png
 | load-response.svg
+| load-slowest.csv
 | load-slowest.pdf
 | load-slowest.png
 | load-slowest.svg
@@ -156,6 +158,7 @@ $ sed -i "s/kind: value, says: 'One/kind: value, reason: Read too sharply., says
 $ ballast paper ./papers/mine --quick --output one --figure slowest --format json | jq -c '[.claims[].id], .claims[1].measured'; ls one
 | ["faster","stable"]
 | "stable"
+| load-slowest.csv
 | load-slowest.pdf
 | load-slowest.png
 | load-slowest.svg

@@ -282,7 +282,7 @@ $ ballast replay threes.csv --high-field path
 ! ballast: --high-field: which values are high? add --high PATTERN
 ? 2
 $ ballast replay threes.csv --figure f.gif
-! ballast: --figure f.gif: the name must end in .svg, .png or .pdf
+! ballast: --figure f.gif: the name must end in .svg, .png, .pdf, .eps or .csv
 ? 2
 $ ballast replay threes.csv --report nowhere/r.html
 ! ballast: --report: 'nowhere/r.html' cannot be written: No such file or directory; choose another place

@@ -11,10 +11,10 @@ $ ballast figure
 ! ballast: figure: name the file of results: ballast figure FILE.db [ID]
 ? 2
 $ ballast figure x.db --format gif
-! ballast: --format gif: not svg, png or pdf, or several of them with commas between
+! ballast: --format gif: not svg, png, pdf, eps or csv, or several of them with commas between
 ? 2
 $ ballast figure x.db --format ''
-! ballast: --format : name one or more of svg, png, pdf
+! ballast: --format : name one or more of svg, png, pdf, eps, csv
 ? 2
 $ ballast report a.db b.db
 ! ballast: report: unexpected argument 'b.db'; usage: ballast report FILE.db [options]

@@ -79,8 +79,8 @@ $ ballast compare --servers 4 --load 0.7 --service 'hyper(4)' --jobs 20k --repli
 | !: percentiles: some rest on fewer than ten spells of long queues in a run, so that their ± is
 |    too short; --jobs 59k would do
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --format csv
-| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,drift,drift.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,stealing.requests,stealing.requests.ci,stealing.steals,stealing.steals.ci,stealing.moved,stealing.moved.ci,load.p50,load.p50.ci,load.p90,load.p90.ci,load.p99,load.p99.ci,load.p999,load.p999.ci,load.tail,load.tail.ci,load.achieved,load.achieved.ci,jobs.failed,jobs.failed.ci,jobs.gave_up,jobs.gave_up.ci,high.queue.tail.1,high.queue.tail.1.ci,high.queue.tail.2,high.queue.tail.2.ci,high.queue.tail.3,high.queue.tail.3.ci,class.1.response.mean,class.1.response.mean.ci,class.1.response.p99,class.1.response.p99.ci,class.2.response.mean,class.2.response.mean.ci,class.2.response.p99,class.2.response.p99.ci,class.3.response.mean,class.3.response.mean.ci,class.3.response.p99,class.3.response.p99.ci,class.4.response.mean,class.4.response.mean.ci,class.4.response.p99,class.4.response.p99.ci,class.5.response.mean,class.5.response.mean.ci,class.5.response.p99,class.5.response.p99.ci,class.6.response.mean,class.6.response.mean.ci,class.6.response.p99,class.6.response.p99.ci,class.7.response.mean,class.7.response.mean.ci,class.7.response.p99,class.7.response.p99.ci,class.8.response.mean,class.8.response.mean.ci,class.8.response.p99,class.8.response.p99.ci,messages.per_batch,messages.per_batch.ci,messages.per_part,messages.per_part.ci,theory.response_mean,theory.high.response_mean,theory.low.response_mean,memory_bits,engine,replications,jobs,events,doubts,outlasted_curve,settings
-| "random",stable,3.373479948957202,0.30952384208753103,2.2778874317300914,0.15240252223451214,7.8422977941176475,0.4598582424727535,16.03260416666664,3.0161103735458155,24.135933333333302,9.169262489522048,2.3762489736608194,0.3018836992980396,1.0991443452380953,0.1691159324868306,6.682535232843137,0.3894979182619314,14.769697916666663,2.6407630287165516,22.999770833333315,9.006489824154146,0.6974355683716312,0.01639112545319251,2.3624727958757945,0.2406486862516994,9.449891183503178,0.9625947450067976,0,0,0,0,0,0,0,0,0,0,,,181.9137436743,0.7835787529117881,0.302095923597385,0.018802542992033777,0.698562394571667,0.013059645881863577,0.3014376054283329,0.013059645881863539,0,0,0,0,259.6535707744529,2.30108316549226,0,0,0,0,0,0,-0.03843712578791417,0.10814762449680049,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7002722222222223,0.00827034380047315,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,3.333333333333333,,,0,markov,3,54047,120147,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
+| policy,verdict,response.mean,response.mean.ci,response.p50,response.p50.ci,response.p90,response.p90.ci,response.p99,response.p99.ci,response.p999,response.p999.ci,waiting.mean,waiting.mean.ci,waiting.p50,waiting.p50.ci,waiting.p90,waiting.p90.ci,waiting.p99,waiting.p99.ci,waiting.p999,waiting.p999.ci,waiting.probability,waiting.probability.ci,queue.mean,queue.mean.ci,queue.total,queue.total.ci,messages.probes_per_job,messages.probes_per_job.ci,messages.reports_per_job,messages.reports_per_job.ci,messages.per_job,messages.per_job.ci,messages.per_time,messages.per_time.ci,memory.bits,memory.bits.ci,fluid.distance,fluid.distance.ci,power.mean,power.mean.ci,power.waste,power.waste.ci,power.busy,power.busy.ci,power.standby,power.standby.ci,power.setup,power.setup.ci,power.off,power.off.ci,energy.per_job,energy.per_job.ci,jobs.lost,jobs.lost.ci,jobs.refused,jobs.refused.ci,transient,transient.ci,drift,drift.ci,high.response.mean,high.response.mean.ci,high.response.p50,high.response.p50.ci,high.response.p90,high.response.p90.ci,high.response.p99,high.response.p99.ci,high.response.p999,high.response.p999.ci,high.waiting.mean,high.waiting.mean.ci,high.waiting.p50,high.waiting.p50.ci,high.waiting.p90,high.waiting.p90.ci,high.waiting.p99,high.waiting.p99.ci,high.waiting.p999,high.waiting.p999.ci,high.waiting.probability,high.waiting.probability.ci,low.response.mean,low.response.mean.ci,low.response.p50,low.response.p50.ci,low.response.p90,low.response.p90.ci,low.response.p99,low.response.p99.ci,low.response.p999,low.response.p999.ci,low.waiting.mean,low.waiting.mean.ci,low.waiting.p50,low.waiting.p50.ci,low.waiting.p90,low.waiting.p90.ci,low.waiting.p99,low.waiting.p99.ci,low.waiting.p999,low.waiting.p999.ci,low.waiting.probability,low.waiting.probability.ci,high.probes_per_job,high.probes_per_job.ci,low.probes_per_job,low.probes_per_job.ci,moves_per_high_job,moves_per_high_job.ci,stealing.requests,stealing.requests.ci,stealing.steals,stealing.steals.ci,stealing.moved,stealing.moved.ci,load.p50,load.p50.ci,load.p90,load.p90.ci,load.p99,load.p99.ci,load.p999,load.p999.ci,load.tail,load.tail.ci,load.achieved,load.achieved.ci,jobs.failed,jobs.failed.ci,jobs.gave_up,jobs.gave_up.ci,high.queue.tail.1,high.queue.tail.1.ci,high.queue.tail.2,high.queue.tail.2.ci,high.queue.tail.3,high.queue.tail.3.ci,class.1.response.mean,class.1.response.mean.ci,class.1.response.p99,class.1.response.p99.ci,class.2.response.mean,class.2.response.mean.ci,class.2.response.p99,class.2.response.p99.ci,class.3.response.mean,class.3.response.mean.ci,class.3.response.p99,class.3.response.p99.ci,class.4.response.mean,class.4.response.mean.ci,class.4.response.p99,class.4.response.p99.ci,class.5.response.mean,class.5.response.mean.ci,class.5.response.p99,class.5.response.p99.ci,class.6.response.mean,class.6.response.mean.ci,class.6.response.p99,class.6.response.p99.ci,class.7.response.mean,class.7.response.mean.ci,class.7.response.p99,class.7.response.p99.ci,class.8.response.mean,class.8.response.mean.ci,class.8.response.p99,class.8.response.p99.ci,messages.per_batch,messages.per_batch.ci,messages.per_part,messages.per_part.ci,queue.tail,theory.response_mean,theory.waiting_mean,theory.response_p50,theory.response_p90,theory.response_p99,theory.response_p999,theory.high.response_mean,theory.high.response_bound,theory.high.waiting_mean,theory.high.waiting_probability,theory.high.response_p50,theory.high.response_p90,theory.high.response_p99,theory.high.response_p999,theory.low.response_mean,theory.low.response_bound,theory.low.waiting_mean,theory.low.waiting_probability,theory.low.response_p50,theory.low.response_p90,theory.low.response_p99,theory.low.response_p999,theory.gave_up,theory.kind,theory.source,theory.tail,engine,replications,precise,jobs,events,time,warmup,doubts,response.rare,waiting.rare,high.response.rare,high.waiting.rare,low.response.rare,low.waiting.rare,outlasted_curve,settings
+| "random",stable,3.373479948957202,0.30952384208753103,2.2778874317300914,0.15240252223451214,7.8422977941176475,0.4598582424727535,16.03260416666664,3.0161103735458155,24.135933333333302,9.169262489522048,2.3762489736608194,0.3018836992980396,1.0991443452380953,0.1691159324868306,6.682535232843137,0.3894979182619314,14.769697916666663,2.6407630287165516,22.999770833333315,9.006489824154146,0.6974355683716312,0.01639112545319251,2.3624727958757945,0.2406486862516994,9.449891183503178,0.9625947450067976,0,0,0,0,0,0,0,0,0,0,,,181.9137436743,0.7835787529117881,0.302095923597385,0.018802542992033777,0.698562394571667,0.013059645881863577,0.3014376054283329,0.013059645881863539,0,0,0,0,259.6535707744529,2.30108316549226,0,0,0,0,0,0,-0.03843712578791417,0.10814762449680049,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0.7002722222222223,0.00827034380047315,0,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,1 0.6985623945716671 0.48754152996146943 0.34218889895415866 0.239625643283369 0.1684162030722801 0.1193437310769881 0.08662083178307754 0.06256834283380554 0.044652142139592566 0.031499001394799823 0.022425291807450776 0.015972830844374866 0.011391534297984672 0.008575274233283968 0.0063928095226745115 0.004653233644771905 0.0032696683455851754 0.0024754833084446332 0.0019104718105759915 0.0014223709016367894 0.0010402045414385553 0.000790978804315438 0.0005014988639038823 0.0002799051653488387 0.00017516238315679403 9.793978505157846e-05 4.2925182978244806e-05 3.042579985848348e-05 6.067561751241455e-06,3.333333333333333,2.333333333333333,2.310490601866484,7.675283643313485,15.350567286626967,23.025850929940454,,,,,,,,,,,,,,,,,,exact,M/M/1,1 0.7 0.48999999999999994 0.3429999999999999 0.24009999999999995 0.16806999999999994 0.11764899999999996 0.08235429999999996 0.05764800999999997 0.04035360699999998 0.028247524899999984 0.019773267429999988 0.01384128720099999 0.009688901040699992 0.006782230728489994 0.004747561509942996 0.0033232930569600965 0.0023263051398720674 0.001628413597910447 0.001139889518537313 0.0007979226629761189 0.0005585458640832833 0.00039098210485829826 0.0002736874734008088 0.00019158123138056612 0.00013410686196639628 9.387480337647739e-05 6.571236236353417e-05 4.5998653654473914e-05 3.219905755813174e-05 2.2539340290692216e-05 1.577753820348455e-05 1.1044276742439184e-05 7.73099371970743e-06 5.411695603795199e-06 3.788186922656639e-06 2.6517308458596473e-06 1.856211592101753e-06 1.2993481144712271e-06 9.095436801298589e-07 6.366805760909012e-07 4.456764032636308e-07 3.1197348228454154e-07 2.1838143759917906e-07 1.5286700631942535e-07 1.0700690442359773e-07 7.490483309651841e-08 5.243338316756288e-08 3.6703368217294013e-08 2.5692357752105807e-08 1.7984650426474064e-08 1.2589255298531844e-08 8.812478708972291e-09 6.168735096280603e-09 4.318114567396422e-09 3.022680197177495e-09 2.1158761380242465e-09 1.4811132966169724e-09 1.0367793076318806e-09,markov,3,yes,54047,120147,7142.857142857143,0.1,,p99 p999,p99 p999,,,,,no,"servers=4; load=0.7; run.jobs=20000; run.replications=3; run.warmup=0.1"
 $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.1 --policy random --policy jsq --format json | sed 's/"seconds": [0-9.e-]*/"seconds": 0/'
 | {
 |   "version": "1.0.0",
@@ -128,7 +128,40 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |       "warmup": 0.1,
 |       "jobs": 54036,
 |       "events": 120158,
-|       "seconds": 0
+|       "seconds": 0,
+|       "metrics": {
+|         "response.mean": {"mean": 1.5113383741049233, "ci": 0.11383674815931198},
+|         "response.p50": {"mean": 1.0803985349989935, "ci": 0.06682258058407356},
+|         "response.p90": {"mean": 3.427783795809991, "ci": 0.24044127208636323},
+|         "response.p99": {"mean": 6.660112847222213, "ci": 0.9787324927056953},
+|         "response.p999": {"mean": 9.842270833333336, "ci": 1.471110449694511},
+|         "waiting.mean": {"mean": 0.5139334344133791, "ci": 0.10119807069581692},
+|         "waiting.p50": {"mean": 0, "ci": 0},
+|         "waiting.p90": {"mean": 1.7988118489583336, "ci": 0.3042854723113563},
+|         "waiting.p99": {"mean": 4.93206597222222, "ci": 1.0447177115906252},
+|         "waiting.p999": {"mean": 8.124697916666682, "ci": 2.3892074797895195},
+|         "waiting.probability": {"mean": 0.37880375983382836, "ci": 0.02449980546238384},
+|         "queue.mean": {"mean": 1.0586358115618348, "ci": 0.08968080911043047},
+|         "queue.total": {"mean": 4.234543246247339, "ci": 0.3587232364417219},
+|         "messages.probes_per_job": {"mean": 4, "ci": 0},
+|         "messages.reports_per_job": {"mean": 0, "ci": 0},
+|         "messages.per_job": {"mean": 8, "ci": 0},
+|         "messages.per_time": {"mean": 11.204355555555557, "ci": 0.1323255008075704},
+|         "memory.bits": {"mean": 0, "ci": 0},
+|         "power.mean": {"mean": 181.917276905355, "ci": 0.9177967318685092},
+|         "power.waste": {"mean": 0.3020256019096968, "ci": 0.022033020271399372},
+|         "power.busy": {"mean": 0.698621281755917, "ci": 0.015296612197808304},
+|         "power.standby": {"mean": 0.3013787182440831, "ci": 0.015296612197808345},
+|         "power.setup": {"mean": 0, "ci": 0},
+|         "power.off": {"mean": 0, "ci": 0},
+|         "energy.per_job": {"mean": 259.7110746159133, "ci": 2.0729599721659917},
+|         "jobs.lost": {"mean": 0, "ci": 0},
+|         "jobs.refused": {"mean": 0, "ci": 0},
+|         "transient": {"mean": 0, "ci": 0},
+|         "drift": {"mean": -0.038451829385952055, "ci": 0.15661754963962163},
+|         "load.achieved": {"mean": 0.7002722222222223, "ci": 0.00827034380047315},
+|         "jobs.failed": {"mean": 0, "ci": 0}
+|       }
 |     },
 |     {
 |       "policy": "random",
@@ -155,7 +188,40 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |       "warmup": 0.1,
 |       "jobs": 54047,
 |       "events": 120147,
-|       "seconds": 0
+|       "seconds": 0,
+|       "metrics": {
+|         "response.mean": {"mean": 3.373479948957202, "ci": 0.30952384208753103},
+|         "response.p50": {"mean": 2.2778874317300914, "ci": 0.15240252223451214},
+|         "response.p90": {"mean": 7.8422977941176475, "ci": 0.4598582424727535},
+|         "response.p99": {"mean": 16.03260416666664, "ci": 3.0161103735458155},
+|         "response.p999": {"mean": 24.135933333333302, "ci": 9.169262489522048},
+|         "waiting.mean": {"mean": 2.3762489736608194, "ci": 0.3018836992980396},
+|         "waiting.p50": {"mean": 1.0991443452380953, "ci": 0.1691159324868306},
+|         "waiting.p90": {"mean": 6.682535232843137, "ci": 0.3894979182619314},
+|         "waiting.p99": {"mean": 14.769697916666663, "ci": 2.6407630287165516},
+|         "waiting.p999": {"mean": 22.999770833333315, "ci": 9.006489824154146},
+|         "waiting.probability": {"mean": 0.6974355683716312, "ci": 0.01639112545319251},
+|         "queue.mean": {"mean": 2.3624727958757945, "ci": 0.2406486862516994},
+|         "queue.total": {"mean": 9.449891183503178, "ci": 0.9625947450067976},
+|         "messages.probes_per_job": {"mean": 0, "ci": 0},
+|         "messages.reports_per_job": {"mean": 0, "ci": 0},
+|         "messages.per_job": {"mean": 0, "ci": 0},
+|         "messages.per_time": {"mean": 0, "ci": 0},
+|         "memory.bits": {"mean": 0, "ci": 0},
+|         "power.mean": {"mean": 181.9137436743, "ci": 0.7835787529117881},
+|         "power.waste": {"mean": 0.302095923597385, "ci": 0.018802542992033777},
+|         "power.busy": {"mean": 0.698562394571667, "ci": 0.013059645881863577},
+|         "power.standby": {"mean": 0.3014376054283329, "ci": 0.013059645881863539},
+|         "power.setup": {"mean": 0, "ci": 0},
+|         "power.off": {"mean": 0, "ci": 0},
+|         "energy.per_job": {"mean": 259.6535707744529, "ci": 2.30108316549226},
+|         "jobs.lost": {"mean": 0, "ci": 0},
+|         "jobs.refused": {"mean": 0, "ci": 0},
+|         "transient": {"mean": 0, "ci": 0},
+|         "drift": {"mean": -0.03843712578791417, "ci": 0.10814762449680049},
+|         "load.achieved": {"mean": 0.7002722222222223, "ci": 0.00827034380047315},
+|         "jobs.failed": {"mean": 0, "ci": 0}
+|       }
 |     }
 |   ]
 | }

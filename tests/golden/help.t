@@ -18,7 +18,7 @@ $ ballast --help
 |   stability       find where stability ends: the highest stable load, the least that must be stolen
 |   fluid           solve the fluid model of a policy over time, and compare with a simulation
 |   report          make a page of results: claims, figures, tables
-|   figure          draw the figures of an experiment as SVG, PNG and PDF
+|   figure          draw the figures of an experiment as SVG, PNG, PDF or EPS
 |   paper           run a paper's experiments and judge its claims
 |   run             run an experiment file: a sweep over loads, fleets, policies
 |   check           check experiment files without running them
@@ -48,7 +48,7 @@ $ ballast
 !   stability       find where stability ends: the highest stable load, the least that must be stolen
 !   fluid           solve the fluid model of a policy over time, and compare with a simulation
 !   report          make a page of results: claims, figures, tables
-!   figure          draw the figures of an experiment as SVG, PNG and PDF
+!   figure          draw the figures of an experiment as SVG, PNG, PDF or EPS
 !   paper           run a paper's experiments and judge its claims
 !   run             run an experiment file: a sweep over loads, fleets, policies
 !   check           check experiment files without running them

@@ -15,6 +15,7 @@
 #include "ballast/figure.h"
 #include "ballast/random.h"
 #include "figure/layout.h"
+#include "figure/pen.h"
 #include "figure/scale.h"
 #include "format/text.h"
 
@@ -344,8 +345,8 @@ static void check_panels(const struct bal_figure *figure, const struct layout *l
             assert_true(place - length * cos(a->turn * 3.14159 / 180) >= 0);
             *bottom = fmax(*bottom, a->frame.top + a->frame.height + length * sin(a->turn * 3.14159 / 180));
         }
-        if (a->x_label)
-            *bottom = fmax(*bottom, a->x_label_at + LETTERS / 2);
+        for (int line = 0; line < LABEL_LINES && a->x_label[line]; line++)
+            *bottom = fmax(*bottom, a->x_label_at[line] + LETTERS / 2);
         for (size_t k = 0; k < i; k++) {
             const struct box *x = &a->frame, *y = &layout->panel[k].frame;
             assert_true(x->left >= y->left + y->width || y->left >= x->left + x->width ||
@@ -682,6 +683,113 @@ static void bad_figures_are_refused(void **state) {
     expect_refused(&figure, "groups");
 }
 
+/* What is asked for is on the paper, and the lines around it keep their places. */
+static void sizes_are_kept(void **state) {
+    (void)state;
+    static const double x[] = {1, 2, 3}, y[] = {1, 4, 9};
+    static const struct bal_series series = {
+        .name = "squares", .style = BAL_STYLE_POINTS, .count = 3, .x = x, .y = y};
+    static const struct bal_panel panel = {
+        .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .count = 1};
+    struct bal_figure figure = {.title = "sized", .panel = &panel, .panels = 1, .size = {360, 288, 12}};
+    char *script;
+    assert_int_equal(bal_figure_script(&figure, BAL_FIGURE_PDF, &script, NULL), BAL_OK);
+    assert_non_null(strstr(script, "set terminal pdfcairo enhanced size 5in,4in"));
+    assert_non_null(strstr(script, " font 'Liberation Sans,18'")); /* 12 points, see bal_pen_devices */
+    assert_null(strstr(script, " font 'Liberation Sans,12'"));
+    free(script);
+    for (double height = 150; height < 400; height += 50) {
+        figure.size = (struct bal_figure_size){.height = height, .letters = 9};
+        struct layout *layout = bal_layout_new(&figure);
+        assert_non_null(layout);
+        assert_true(fabs(layout->height * layout->scale - height) < 1e-9);
+        assert_true(fabs(layout->width * layout->scale - 252) < 1e-9);
+        assert_true(layout->panel[0].frame.top + layout->panel[0].frame.height < layout->height);
+        bal_layout_free(layout);
+    }
+    figure.size = (struct bal_figure_size){.height = 60};
+    expect_refused(&figure, "60 points high has no room");
+    figure.size = (struct bal_figure_size){.width = 10};
+    expect_refused(&figure, "1 to 100 inches wide");
+    figure.size = (struct bal_figure_size){.letters = NAN};
+    expect_refused(&figure, "letters of 4 to 72 points");
+}
+
+static void formulas_are_characters(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"$\\lambda_1$", "λ₁"},
+        {"rate $\\lambda_{12}$, $N^2$ and $E[T]^{-1}$", "rate λ₁₂, N² and E[T]⁻¹"},
+        {"$\\rho \\to 1$", "ρ → 1"},
+        {"$P(T > t)$", "P(T > t)"},
+        {"$x_\\rho$", "xᵨ"},
+        /* What has no character stays. */
+        {"$x_{aq}$ $x_q$ $\\foo$ $x_$ $x_{$ $x^{12$", "x_{aq} x_q \\foo x_ x_{ x^{12"},
+        /* No formulas. */
+        {"$5 or $6", "$5 or $6"},
+        {"$5 and $x_1", "$5 and $x_1"},
+        {"pod:d_1^2", "pod:d_1^2"},
+        {"$$", "$$"},
+        {"$", "$"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = bal_text_formula(cases[i][0]);
+        assert_string_equal(text, cases[i][1]);
+        free(text);
+    }
+    char *bad = bal_text_formula("\xff$x_\xff$");
+    assert_string_equal(bad, "\xef\xbf\xbdx_\xef\xbf\xbd");
+    free(bad);
+}
+
+static void data_is_written_as_csv(void **state) {
+    (void)state;
+    static const double x[] = {0, 1, NAN}, y[] = {2.5, NAN, 1}, half[] = {0.5, NAN, 0};
+    static const enum bal_verdict verdict[] = {BAL_STABLE, BAL_UNSTABLE, BAL_STABLE};
+    static const bool doubted[] = {true, false, false};
+    static const char *const names[] = {"one, two", "three"};
+    static const struct bal_series series[] = {
+        {.name = "a",
+         .style = BAL_STYLE_POINTS,
+         .count = 3,
+         .x = x,
+         .y = y,
+         .half_width = half,
+         .verdict = verdict,
+         .doubted = doubted},
+        {.name = "a", .theory = true, .count = 1, .x = x, .y = y},
+        {.theory = true, .bound = true, .count = 1, .x = x, .y = y},
+    };
+    static const struct bal_panel panel = {.title = "p",
+                                           .x = {.label = "x", .names = names, .name_count = 2},
+                                           .y = {.label = "time", .unit = "slots"},
+                                           .series = series,
+                                           .count = 3};
+    static const struct bal_figure figure = {.panel = &panel, .panels = 1};
+    char *data;
+    size_t size;
+    assert_int_equal(bal_figure_render(&figure, BAL_FIGURE_CSV, &data, &size, NULL), BAL_OK);
+    assert_string_equal(data, "panel,series,kind,x.label,x,y.label,y,y.ci,verdict,doubted\n"
+                              "p,a,simulation,x,\"one, two\",time (slots),2.5,0.5,stable,yes\n"
+                              "p,a,simulation,x,three,time (slots),,,unstable,no\n"
+                              "p,a,theory,x,\"one, two\",time (slots),2.5,,,\n"
+                              "p,,bound,x,\"one, two\",time (slots),2.5,,,\n");
+    assert_int_equal(size, strlen(data));
+    free(data);
+}
+
+/* Without colours: by shape and mark. */
+static void groups_differ_in_grey(void **state) {
+    (void)state;
+    for (unsigned a = 0; a < 18; a++)
+        for (unsigned b = 0; b < a; b++) {
+            double size;
+            assert_false(bal_pen_shape_of(a) == bal_pen_shape_of(b) &&
+                         bal_pen_mark_of(a, &size) == bal_pen_mark_of(b, &size));
+        }
+}
+
 static void formats_are_told_by_suffix(void **state) {
     (void)state;
     assert_int_equal(bal_figure_format_of("a.b/c.svg"), BAL_FIGURE_SVG);
@@ -693,7 +801,7 @@ static void formats_are_told_by_suffix(void **state) {
     const struct bal_figure figure = {.panel = &panel, .panels = 1};
     struct bal_error err = {0};
     assert_int_equal(bal_figure_write(&figure, "figure.jpeg", &err), BAL_E_UNKNOWN);
-    assert_non_null(strstr(err.text, "'figure.jpeg': its name must end in .svg, .png or .pdf"));
+    assert_non_null(strstr(err.text, "'figure.jpeg': its name must end in .svg, .png, .pdf, .eps or .csv"));
 }
 
 /* ---- pictures ---- */
@@ -810,10 +918,10 @@ static void every_style_and_format_is_drawn(void **state) {
     struct sample *sample = malloc(sizeof *sample);
     struct bal_rng rng;
     bal_rng_init(&rng, 3, 0, BAL_STREAM_TEST);
-    static const char *const magic[] = {"<?xml", "\x89PNG\r\n", "%PDF-"};
-    for (int round = 0; round < 6; round++) {
+    static const char *const magic[] = {"<?xml", "\x89PNG\r\n", "%PDF-", "%!PS-Adobe-3.0 EPSF-3.0"};
+    for (int round = 0; round < 8; round++) {
         random_sample(sample, &rng);
-        const enum bal_figure_format format = (enum bal_figure_format)(round % BAL_FIGURE_FORMATS);
+        const enum bal_figure_format format = (enum bal_figure_format)(round % BAL_FIGURE_CSV);
         size_t size;
         char *data = render(&sample->figure, format, &size);
         assert_true(size > 1000);
@@ -937,6 +1045,10 @@ int main(void) {
         cmocka_unit_test(bars_differ_by_more_than_colour),
         cmocka_unit_test(no_text_becomes_a_command),
         cmocka_unit_test(bad_figures_are_refused),
+        cmocka_unit_test(sizes_are_kept),
+        cmocka_unit_test(formulas_are_characters),
+        cmocka_unit_test(data_is_written_as_csv),
+        cmocka_unit_test(groups_differ_in_grey),
         cmocka_unit_test(formats_are_told_by_suffix),
         cmocka_unit_test(points_are_drawn_as_their_verdict_says),
         cmocka_unit_test(any_text_gives_a_good_picture),

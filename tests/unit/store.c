@@ -281,7 +281,7 @@ static void runs_are_noted(void **state) {
     assert_int_equal(count, 2);
     assert_string_equal(runs[0].name, "t");
     assert_string_equal(runs[0].spec, text);
-    assert_string_equal(runs[0].version, BALLAST_VERSION);
+    assert_string_equal(runs[0].version, bal_store_version());
     assert_true(*runs[0].compiler && *runs[0].machine && strlen(runs[0].started) == 20);
     assert_int_equal(runs[0].mode, BAL_MODE_PLAIN);
     assert_int_equal(runs[1].mode, BAL_MODE_FULL);
@@ -342,7 +342,7 @@ static void the_makers_of_trials_are_kept(void **state) {
     struct bal_makers makers = makers_of("makers.db", e);
     assert_int_equal(makers.count, 1);
     assert_int_equal(makers.maker[0].trials, 4);
-    assert_string_equal(makers.maker[0].version, BALLAST_VERSION);
+    assert_string_equal(makers.maker[0].version, bal_store_version());
     /* All of it had been made by another version elsewhere, long ago. */
     change("makers.db",
            "UPDATE maker SET version = '0.0.1', machine = 'elsewhere';"
@@ -362,7 +362,7 @@ static void the_makers_of_trials_are_kept(void **state) {
     assert_string_equal(runs[0].machine, "elsewhere");
     assert_string_equal(runs[0].started, "2001-01-01T00:00:00Z");
     assert_string_equal(runs[0].ended, "2001-01-01T00:00:01Z");
-    assert_string_equal(runs[0].latest_version, BALLAST_VERSION);
+    assert_string_equal(runs[0].latest_version, bal_store_version());
     assert_string_not_equal(runs[0].latest, "2001-01-01T00:00:00Z");
     free(runs);
     bal_store_close(store);
@@ -373,7 +373,7 @@ static void the_makers_of_trials_are_kept(void **state) {
     assert_int_equal(makers.count, 2);
     assert_int_equal(makers.maker[0].trials, 3);
     assert_int_equal(makers.maker[1].trials, 1);
-    assert_string_equal(makers.maker[1].version, BALLAST_VERSION);
+    assert_string_equal(makers.maker[1].version, bal_store_version());
     bal_experiment_free(e);
 }
 

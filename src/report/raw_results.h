@@ -1,0 +1,22 @@
+/* What the results of an experiment were computed from: a row for each trial, or for each bin of each
+ * histogram of each trial. Both name their columns as the results do. */
+#ifndef REPORT_RAW_RESULTS_H
+#define REPORT_RAW_RESULTS_H
+
+#include "ballast/store.h"
+
+#include <stdio.h>
+
+enum bal_raw_kind {
+    BAL_RAW_TRIALS,     /* every metric of every replication */
+    BAL_RAW_HISTOGRAMS, /* distribution, low, high, count of the bins that are not empty */
+};
+
+/* The trials that count for the experiment, in the order of points, policies and replications. */
+enum bal_code bal_raw_csv(struct bal_store *store, const struct bal_experiment *experiment,
+                          enum bal_raw_kind kind, FILE *out, struct bal_error *err);
+/* {"version", "experiment", "mode", "axes", "trials" or "histograms": [...]}, an object for each row. */
+enum bal_code bal_raw_json(struct bal_store *store, const struct bal_experiment *experiment,
+                           enum bal_raw_kind kind, FILE *out, struct bal_error *err);
+
+#endif
