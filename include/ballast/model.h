@@ -134,6 +134,11 @@ struct bal_model {
                               * not given
                               */
     struct bal_dist setup;
+    struct bal_dist reports; /* event engine: of the times between the reports of a server while it is idle,
+                              * for policies that want some at a rate; scaled to that rate, so that its mean
+                              * says nothing. Mean 0: exponential */
+    uint32_t backlog; /* event engine: most jobs that the dispatcher holds, for policies that hold; one more
+                       * goes to a uniform server. 0: no limit */
     struct bal_watts watts; /* all zero: the default */
     struct bal_start start;
     struct bal_dist patience; /* of the time after which a job gives up whose service has not begun; mean 0:
@@ -168,6 +173,11 @@ enum bal_discipline bal_model_discipline(const struct bal_model *model, bool ser
 /* Do all jobs stay until they are served, and do servers never fail? Otherwise most theory does not apply. */
 static inline bool bal_model_is_steady(const struct bal_model *model) {
     return !(model->patience.mean > 0) && !bal_failures_happen(&model->failures);
+}
+
+/* Are the times at which idle servers report those of a renewal process that is not Poisson? */
+static inline bool bal_model_reports_renew(const struct bal_model *model) {
+    return model->reports.mean > 0 && !bal_dist_is_exponential(&model->reports);
 }
 
 /* Has the fleet weights that tell its servers apart? In slotted time it has none. */

@@ -364,27 +364,29 @@ enum {
                                     policy does the same */
     BAL_ABORTS = 65536,          /* may abort set-ups */
     BAL_DISCARDS = 131072,       /* its servers discard jobs that reach them when they are off */
+    BAL_ASKS_IN_TURN = 262144,   /* probes one server after the other, and waits for each reply */
 };
 
 /* What a host can do, besides sending a job to a server. */
 enum {
-    BAL_CAN_PROBE = 1,        /* probe the queue length of a server */
-    BAL_CAN_WORK = 2,         /* and its remaining work */
-    BAL_CAN_IDLE = 4,         /* servers report that they are idle */
-    BAL_CAN_STILL_IDLE = 8,   /* and that they still are, at a rate */
-    BAL_CAN_POWER = 16,       /* servers switch off, are woken, and report it */
-    BAL_CAN_LOAD = 32,        /* servers report their load */
-    BAL_CAN_RANKS = 64,       /* jobs have classes */
-    BAL_CAN_MOVE = 128,       /* jobs are moved from one server to another */
-    BAL_CAN_REFUSE = 256,     /* jobs are turned away though servers are there */
-    BAL_CAN_HOLD = 512,       /* jobs wait at the dispatcher */
-    BAL_CAN_OWN = 1024,       /* own counts are kept */
-    BAL_CAN_TIME = 2048,      /* the present time is known */
-    BAL_CAN_RESPONSES = 4096, /* responses are seen, and how long they took: bal_policy_response() */
-    BAL_CAN_ASK = 8192,       /* probes can be sent without waiting for the reply */
-    BAL_CAN_ABORT = 16384,    /* set-ups can be aborted */
-    BAL_CAN_DISCARD = 32768,  /* servers that are off may discard what reaches them */
-    BAL_CAN_ALL = (1 << 16) - 1,
+    BAL_CAN_PROBE = 1,           /* probe the queue length of a server */
+    BAL_CAN_WORK = 2,            /* and its remaining work */
+    BAL_CAN_IDLE = 4,            /* servers report that they are idle */
+    BAL_CAN_STILL_IDLE = 8,      /* and that they still are, at a rate */
+    BAL_CAN_POWER = 16,          /* servers switch off, are woken, and report it */
+    BAL_CAN_LOAD = 32,           /* servers report their load */
+    BAL_CAN_RANKS = 64,          /* jobs have classes */
+    BAL_CAN_MOVE = 128,          /* jobs are moved from one server to another */
+    BAL_CAN_REFUSE = 256,        /* jobs are turned away though servers are there */
+    BAL_CAN_HOLD = 512,          /* jobs wait at the dispatcher */
+    BAL_CAN_OWN = 1024,          /* own counts are kept */
+    BAL_CAN_TIME = 2048,         /* the present time is known */
+    BAL_CAN_RESPONSES = 4096,    /* responses are seen, and how long they took: bal_policy_response() */
+    BAL_CAN_ASK = 8192,          /* probes can be sent without waiting for the reply */
+    BAL_CAN_ABORT = 16384,       /* set-ups can be aborted */
+    BAL_CAN_DISCARD = 32768,     /* servers that are off may discard what reaches them */
+    BAL_CAN_ASK_IN_TURN = 65536, /* replies take no time, so that probes can be sent one after the other */
+    BAL_CAN_ALL = (1 << 17) - 1,
 };
 
 struct bal_host {

@@ -13,6 +13,7 @@
 #ifndef BALLAST_THEORY_H
 #define BALLAST_THEORY_H
 
+#include "ballast/dist.h"
 #include "ballast/stealing.h"
 
 #include <stdbool.h>
@@ -162,6 +163,14 @@ double bal_rcpb_tail(const struct bal_rcpb *rcpb, uint64_t i);
 
 /* The distribution of the waiting time at equilibrium: that of M/M/1 at load lambda P0*. */
 struct bal_wait bal_rcpb_wait(const struct bal_rcpb *rcpb);
+
+/* Reports at the times of renewal processes, each of which begins when its server becomes idle, with gaps of
+ * a law whose mean is 1/mu (its own mean says nothing). Constrained variant. */
+struct bal_rcpb_renewal {
+    double empty;   /* P0; NAN where it is not known: det, lognormal, pareto, bounded-pareto */
+    double reports; /* of a server in a unit of time */
+};
+struct bal_rcpb_renewal bal_rcpb_renewal(const struct bal_rcpb *rcpb, const struct bal_dist *gap);
 
 /* A bound of the mean waiting time for all lambda < 1 at the same mu': 1 / (mu' + .. + mu'^c). */
 double bal_rcpb_bound(const struct bal_rcpb *rcpb);

@@ -21,6 +21,8 @@ ALWAYS_INLINE enum bal_code arrive(struct event_engine *event, double now, unsig
         system->job.rank = !event->recorded.high;
     if (features & JOB_GROUPS)
         system->kind_tag = (uint64_t)event->recorded.kind << TAG_KIND;
+    if (features & RARE && system->holds)
+        return bal_event_route_or_hold(event, now);
     return system_dispatch(system, now, features, join_server, move_job);
 }
 
@@ -94,6 +96,8 @@ ALWAYS_INLINE enum bal_code between(struct event_engine *event, double before, d
     enum bal_code code = BAL_OK;
     if (features & POISSON_IDLE_REPORTS)
         code = system_report(&event->system, before, now);
+    if (features & RARE && event->system.report_timer && !code)
+        code = bal_event_run_reports(event, now);
     if (features & POWER_SWITCHING && !code)
         code = bal_event_run_timers(event, now);
     if (features & ABANDONMENT && !code)
@@ -142,6 +146,8 @@ ALWAYS_INLINE enum bal_code loop(struct event_engine *event, const unsigned feat
                 code = next_arrival(event, now, &arrives, features);
         } else {
             code = complete(event, now, features);
+            if (features & RARE && system->holds && !code)
+                code = bal_event_send_held(event, now);
         }
     }
     return code;
@@ -244,6 +250,7 @@ static enum bal_code set_up(struct event_engine *event, const struct bal_model *
     if (bal_calendar_init(&event->completions, system->servers * system->slots, rate) ||
         bal_event_set_up_work(event, run->reference || run->failing > 0) ||
         set_up_speeds(event, &model->servers) || bal_event_set_up_timers(event, model) ||
+        bal_event_set_up_reports(event, model) || bal_event_set_up_backlog(event, model->backlog) ||
         bal_event_set_up_failure(event, run) || bal_event_set_up_repairs(event, model) ||
         (system->features & CLASS_QUEUES && !event->since) ||
         (system->features & PROCESSOR_SHARING &&
@@ -279,6 +286,8 @@ out:
     bal_trace_cursor_free(event->cursor);
     bal_calendar_fini(&event->completions);
     bal_heap_fini(&event->timers);
+    bal_heap_fini(&event->reports);
+    free(event->backlog.job);
     bal_patience_fini(&event->patience);
     bal_event_fini_repairs(event);
     free(event->least);

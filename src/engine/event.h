@@ -2,7 +2,8 @@
  *
  * event.c is the loop; event_server.h is what happens at a server; event_sharing.h at one that works on all
  * its jobs at once; event_stealing.h how servers steal; event_work.c knows the work that is left at each,
- * event_timers.c when servers switch off and on, event_failure.c what becomes of jobs whose server fails for
+ * event_timers.c when servers switch off and on and idle ones report, event_backlog.c which jobs wait at the
+ * dispatcher, event_failure.c what becomes of jobs whose server fails for
  * good, and event_repair.c of those whose server is repaired.
  */
 #ifndef ENGINE_EVENT_H
@@ -15,6 +16,15 @@
 #include "engine/system.h"
 
 enum { ARRIVAL, LEFT, WORDS }; /* the words of a queued job; LEFT is the work that is left of it */
+
+/* The jobs that the dispatcher holds, in a circle. */
+struct held_job {
+    double arrival, size;
+};
+struct backlog {
+    uint32_t most, first, count;
+    struct held_job *job;
+};
 
 struct event_engine {
     struct system system;            /* first: the policy's view of the fleet points to it */
@@ -37,6 +47,10 @@ struct event_engine {
     /* for policies that switch servers off */
     struct bal_heap timers; /* ends of standby and of set-up */
     struct bal_dist standby, setup;
+    /* RARE */
+    struct bal_heap reports; /* when each idle server reports next */
+    struct bal_dist report_gap;
+    struct backlog backlog;
     struct sharing *sharing; /* PROCESSOR_SHARING: of each server */
     /* FAIL_STOP */
     double fails_at;          /* INFINITY: it has happened */
@@ -75,6 +89,19 @@ void bal_event_recount_work(struct event_engine *event, uint32_t server, double 
 enum bal_code bal_event_set_up_timers(struct event_engine *event, const struct bal_model *model);
 /* Servers whose standby or set-up ends before the next event switch off or come on. */
 enum bal_code bal_event_run_timers(struct event_engine *event, double until);
+
+/* Reports of idle servers at the times of renewal processes, each of which begins when its server becomes
+ * idle. Where jobs wait at the dispatcher, also Poisson processes: it must know of each report at once. */
+enum bal_code bal_event_set_up_reports(struct event_engine *event, const struct bal_model *model);
+enum bal_code bal_event_run_reports(struct event_engine *event, double until);
+
+/* ---- jobs that wait at the dispatcher ---- */
+
+enum bal_code bal_event_set_up_backlog(struct event_engine *event, uint32_t most);
+/* A job has arrived. */
+enum bal_code bal_event_route_or_hold(struct event_engine *event, double now);
+/* Servers have reported: jobs that wait go where the policy now sends them. */
+enum bal_code bal_event_send_held(struct event_engine *event, double now);
 
 /* ---- failure ---- */
 

@@ -1,4 +1,5 @@
-/* When servers that are idle switch off and those in set-up come on, by distributions of any kind. */
+/* When servers that are idle switch off and those in set-up come on, and when idle ones report, by
+ * distributions of any kind. */
 #include "engine/event.h"
 
 #include <math.h>
@@ -58,5 +59,54 @@ enum bal_code bal_event_set_up_timers(struct event_engine *event, const struct b
         power_timer(system, system->standby->slot[i], 0, POWER_STANDBY);
     for (uint32_t i = 0; i < system->setup->count; i++)
         power_timer(system, system->setup->slot[i], 0, POWER_SETUP);
+    return BAL_OK;
+}
+
+/* ---- reports ---- */
+
+static void report_timer(struct system *system, uint32_t server, double now, bool idle) {
+    struct event_engine *event = (struct event_engine *)system;
+    if (idle)
+        bal_heap_insert(&event->reports, server,
+                        now + bal_dist_sample(&event->report_gap, &system->report_rng));
+    else if (event->reports.place[server] != BAL_HEAP_ABSENT)
+        bal_heap_remove(&event->reports, server);
+}
+
+/* The next report of a server is due before it leaves again, so that a job which is sent there stops it. */
+enum bal_code bal_event_run_reports(struct event_engine *event, double until) {
+    struct system *system = &event->system;
+    enum bal_code code = BAL_OK;
+    while (event->reports.count > 0 && event->reports.slot[0].time < until && !code) {
+        const struct bal_pending first = event->reports.slot[0];
+        if ((code = system_reach(system, first.time)))
+            break;
+        bal_heap_remove(&event->reports, first.id);
+        report_timer(system, first.id, first.time, true);
+        system->tally.totals.reports++;
+        system->policy->report(system->state, &system->fleet, BAL_REPORT_STILL_IDLE, first.id, NULL);
+        if (system->holds)
+            code = bal_event_send_held(event, first.time);
+    }
+    return code;
+}
+
+/* The law of the model, at the policy's rate. At the start servers are somewhere between two reports, so that
+ * they do not report in step; those that begin with jobs are idle until they join. */
+enum bal_code bal_event_set_up_reports(struct event_engine *event, const struct bal_model *model) {
+    struct system *system = &event->system;
+    if (!(system->features & RARE && system->policy->wants & BAL_WANTS_STILL_IDLE))
+        return BAL_OK;
+    if (bal_heap_init(&event->reports, system->servers))
+        return BAL_E_MEMORY;
+    event->report_gap = model->reports;
+    if (!(model->reports.mean > 0))
+        bal_dist_parse("exp", &event->report_gap, NULL);
+    bal_dist_scale(&event->report_gap, 1 / (system->report_rate * event->report_gap.mean));
+    system->report_timer = report_timer;
+    for (uint32_t server = 0; server < system->servers; server++)
+        bal_heap_insert(&event->reports, server,
+                        bal_rng_uniform(&system->report_rng) *
+                            bal_dist_sample(&event->report_gap, &system->report_rng));
     return BAL_OK;
 }

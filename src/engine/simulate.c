@@ -29,13 +29,16 @@ const char *bal_engine_text(enum bal_engine engine) {
 /* What the engines can do for a policy. */
 static struct bal_host host_of(const struct bal_model *model, bool network) {
     if (model->clock == BAL_CLOCK_SLOTTED)
-        return (struct bal_host){"slotted time", BAL_CAN_PROBE | BAL_CAN_WORK | BAL_CAN_IDLE | BAL_CAN_OWN};
+        return (struct bal_host){"slotted time", BAL_CAN_PROBE | BAL_CAN_WORK | BAL_CAN_IDLE | BAL_CAN_OWN |
+                                                     BAL_CAN_ASK_IN_TURN};
     if (network)
-        return (struct bal_host){"dispatchers on a network",
-                                 BAL_CAN_ALL & ~(BAL_CAN_WORK | (model->steal.kind ? BAL_CAN_OWN : 0u))};
+        return (struct bal_host){
+            "dispatchers on a network",
+            BAL_CAN_ALL & ~(BAL_CAN_WORK | BAL_CAN_ASK_IN_TURN | (model->steal.kind ? BAL_CAN_OWN : 0u))};
     if (model->steal.kind != BAL_STEAL_NONE) /* a stolen job is answered by another than it was sent to */
         return (struct bal_host){"a fleet that steals", BAL_CAN_ALL & ~(BAL_CAN_HOLD | BAL_CAN_OWN)};
-    return (struct bal_host){"one dispatcher without delays", BAL_CAN_ALL & ~BAL_CAN_HOLD};
+    return (struct bal_host){"one dispatcher without delays",
+                             BAL_CAN_ALL & ~(model->backlog > 0 ? 0u : BAL_CAN_HOLD)};
 }
 
 bool bal_simulate_is_distinct(const struct bal_model *model, const struct bal_policy *policy) {
@@ -97,8 +100,9 @@ static enum bal_code check_servers(const struct bal_model *model, const struct b
 }
 
 /* Jobs that give up and servers that are repaired: the event engine knows both, a common queue the first. */
-static enum bal_code check_unsteady(const struct bal_model *model, const struct bal_policy *policy,
+static enum bal_code check_unsteady(const struct bal_model *model, const struct bal_policy_spec *spec,
                                     struct bal_error *err) {
+    const struct bal_policy *policy = spec->policy;
     const bool leaves = model->patience.mean > 0, fails = bal_failures_happen(&model->failures);
     if (!leaves && !fails)
         return BAL_OK;
@@ -118,7 +122,7 @@ static enum bal_code check_unsteady(const struct bal_model *model, const struct 
     if (policy->flags & BAL_NEEDS_WORK)
         return bal_fail(err, BAL_E_MODEL, "policy '%s' cannot tell when a job would begin where %s",
                         policy->name, leaves ? "others give up (patience)" : "servers fail (failures)");
-    if (policy->flags & (BAL_MOVES_JOBS | BAL_MAY_HOLD))
+    if (bal_policy_flags(spec) & (BAL_MOVES_JOBS | BAL_MAY_HOLD))
         return bal_fail(err, BAL_E_MODEL,
                         "policy '%s' moves jobs, or holds them, and knows none that give up "
                         "(patience) and no servers that fail (failures)",
@@ -128,6 +132,35 @@ static enum bal_code check_unsteady(const struct bal_model *model, const struct 
                         "policy '%s' switches servers off and knows none that fail; leave "
                         "failures out",
                         policy->name);
+    return BAL_OK;
+}
+
+/* Jobs wait at the dispatcher, at most so many of them: of one task, for servers that take them one by one.
+ */
+static enum bal_code check_backlog(const struct bal_model *model, const struct bal_policy_spec *spec,
+                                   struct bal_error *err) {
+    if (model->backlog == 0 || !(bal_policy_flags(spec) & BAL_MAY_HOLD))
+        return BAL_OK;
+    const char *what = model->slots > 1                              ? "servers of several slots"
+                       : model->classes                              ? "classes of jobs"
+                       : model->tasks > 1                            ? "jobs of several tasks"
+                       : model->buffer > 0                           ? "buffers at the servers"
+                       : model->discipline == BAL_DISCIPLINE_SHARING ? "discipline ps"
+                       : model->steal.kind != BAL_STEAL_NONE         ? "servers that steal"
+                       : spec->policy->power                         ? "policies that switch servers off"
+                                                                     : NULL;
+    return what ? bal_fail(err, BAL_E_MODEL, "a bounded backlog cannot be had with %s; leave out one of them",
+                           what)
+                : BAL_OK;
+}
+
+/* Reports at the times of a renewal process. */
+static enum bal_code check_reports(const struct bal_model *model, const struct bal_policy *policy,
+                                   struct bal_error *err) {
+    if (bal_model_reports_renew(model) && policy->wants & BAL_WANTS_STILL_IDLE &&
+        bal_failures_happen(&model->failures))
+        return bal_fail(err, BAL_E_MODEL,
+                        "reports by a law cannot be had with servers that fail (failures); use reports exp");
     return BAL_OK;
 }
 
@@ -224,10 +257,12 @@ static enum bal_code check_generated(const struct bal_model *model, const struct
     return what ? bal_fail(err, BAL_E_MODEL, "policy '%s' needs %s", policy->name, what) : BAL_OK;
 }
 
-/* Jobs that wait at the dispatcher need the network engine, also where nothing else does. */
+/* Jobs that wait at the dispatcher need the network engine, also where nothing else does, unless their number
+ * is bounded: that the event engine does. */
 static bool needs_network(const struct bal_model *model, const struct bal_policy_spec *policy) {
     return !bal_network_is_plain(&model->network) ||
-           (model->clock == BAL_CLOCK_CONTINUOUS && bal_policy_flags(policy) & BAL_MAY_HOLD);
+           (model->clock == BAL_CLOCK_CONTINUOUS && model->backlog == 0 &&
+            bal_policy_flags(policy) & BAL_MAY_HOLD);
 }
 
 #define NEWS_MAX 1e5 /* heartbeats, failures and returns for each job: simulating them takes time */
@@ -267,6 +302,10 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
         return bal_fail(err, BAL_E_MODEL,
                         "servers behind a network, or of a policy that holds jobs, take jobs in the order in "
                         "which they come, not discipline lifo; leave out one of the two");
+    if (model->backlog > 0 || bal_model_reports_renew(model))
+        return bal_fail(err, BAL_E_MODEL,
+                        "%s one dispatcher next to its servers; leave it out, or what needs the network",
+                        model->backlog > 0 ? "a bounded backlog needs" : "reports by a law need");
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "dispatchers on a network route jobs of one task, not of %u",
                         model->tasks);
@@ -316,7 +355,13 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
             "give up; use event or auto");
     if (engine == BAL_ENGINE_MARKOV && !poisson)
         return bal_fail(err, BAL_E_MODEL, "engine 'markov' needs arrivals poisson; use event or auto");
-    const bool either = exponential && !needs_work && plain_servers && poisson;
+    const bool holds = bal_policy_flags(policy) & BAL_MAY_HOLD;
+    const bool renews = policy->policy->wants & BAL_WANTS_STILL_IDLE && bal_model_reports_renew(model);
+    if (engine == BAL_ENGINE_MARKOV && (holds || renews))
+        return bal_fail(err, BAL_E_MODEL, "engine 'markov' knows no %s; use event or auto",
+                        holds ? "jobs that wait at the dispatcher"
+                              : "reports but those of a Poisson process");
+    const bool either = exponential && !needs_work && plain_servers && poisson && !holds && !renews;
     *chosen = engine != BAL_ENGINE_AUTO          ? engine
               : either && !is_mostly_idle(model) ? BAL_ENGINE_MARKOV
                                                  : BAL_ENGINE_EVENT;
@@ -332,7 +377,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
     }
     enum bal_code code = bal_model_check(model, err);
     if (!code)
-        code = check_unsteady(model, policy->policy, err);
+        code = check_unsteady(model, policy, err);
     if (code)
         return code;
     if (bal_scheme_of(policy->policy) == BAL_SCHEME_POOLED) {
@@ -365,6 +410,10 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         code = check_many_classes(model, network, err);
     if (!code)
         code = check_servers(model, policy->policy, err);
+    if (!code)
+        code = check_backlog(model, policy, err);
+    if (!code)
+        code = check_reports(model, policy->policy, err);
     if (!code)
         code = check_news(model, err);
     if (!code && network)
@@ -420,6 +469,7 @@ static enum bal_code check_trace(const struct bal_model *model, const struct bal
                        : model->arrivals.kind != BAL_ARRIVALS_POISSON ? "arrivals of their own"
                        : run->initial || model->start.busy > 0        ? "servers that begin with jobs"
                        : model->class_count > 2                       ? "more than two classes"
+                       : model->backlog > 0                           ? "a bounded backlog"
                        : run->speedup < 0 || !isfinite(run->speedup)  ? "a speedup that is not above 0"
                                                                       : NULL;
     return what ? bal_fail(err, BAL_E_MODEL, "recorded jobs cannot be replayed with %s", what) : BAL_OK;
@@ -463,6 +513,8 @@ static enum bal_code check_extras(const struct bal_model *model, const struct ba
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "jobs of %u tasks know no servers that fail; use tasks 1",
                         model->tasks);
+    if (model->backlog > 0 || bal_model_reports_renew(model))
+        return bal_fail(err, BAL_E_MODEL, "servers that fail for good go with neither backlog nor reports");
     return BAL_OK;
 }
 

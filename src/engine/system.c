@@ -89,7 +89,10 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= ASYNC_PROBES;
     if (policy->wants & BAL_WANTS_IDLE)
         features |= IDLE_REPORTS;
-    if (policy->wants & BAL_WANTS_STILL_IDLE)
+    const bool bounded = model->backlog > 0 && flags & BAL_MAY_HOLD;
+    if (bounded || (policy->wants & BAL_WANTS_STILL_IDLE && bal_model_reports_renew(model)))
+        features |= RARE;
+    if (policy->wants & BAL_WANTS_STILL_IDLE && !(features & RARE))
         features |= POISSON_IDLE_REPORTS;
     if (model->servers.groups > 1)
         features |= MIXED_SPEEDS;
@@ -354,6 +357,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     if (can_count(system, run, rate))
         system->features |= COUNTED;
     system->slots = model->slots > 1 ? model->slots : 1;
+    system->holds = model->backlog > 0 && bal_policy_flags(policy) & BAL_MAY_HOLD;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     set_up_classes(system, model);
     const double mean_speed = bal_servers_capacity(&model->servers) / setting.servers;

@@ -52,10 +52,12 @@ enum {
     FAIL_STOP = 262144,   /* servers fail */
     GRADED = 1 << 28,     /* there are more than two classes */
     LAST_FIRST = 1 << 29, /* servers are last come, first served */
-    PREFETCH = 1 << 27,   /* what events will look at is fetched ahead: far too many servers for the cache */
+    RARE = 1 << 30,     /* what few models have and is looked up as it goes: reports at the times of a renewal
+                         * process (report_timer), a backlog (holds) */
+    PREFETCH = 1 << 27, /* what events will look at is fetched ahead: far too many servers for the cache */
     SLOW_PATH = MULTISERVER | STEALING | TRACE_JOBS | TIME_SERIES | RESPONSES_SEEN | NON_POISSON |
                 JOB_GROUPS | FAIL_STOP | LOAD_REPORTS | POLICY_CLOCK | ASYNC_PROBES | WEIGHT_INDEX |
-                PROCESSOR_SHARING | ABANDONMENT | REPAIRABLE | GRADED | LAST_FIRST
+                PROCESSOR_SHARING | ABANDONMENT | REPAIRABLE | GRADED | LAST_FIRST | RARE
 };
 
 /* Features that want times of their own, so that events cannot be counted in their place. */
@@ -138,7 +140,9 @@ struct system {
     double power_left;              /* as report_left; for the engine to begin with */
     uint32_t began_on, began_setup; /* servers that stood by and that were in set-up at the start */
     bool holds;                     /* jobs may wait at dispatchers */
-    bool unbounded_reports;         /* servers repeat themselves: their reports have no bound by jobs */
+    /* RARE: a server is idle from now on, or no longer; NULL: its reports need no timer */
+    void (*report_timer)(struct system *system, uint32_t server, double now, bool idle);
+    bool unbounded_reports; /* servers repeat themselves: their reports have no bound by jobs */
     struct bal_rng power_rng;
     void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the
                                                                                                 rates hold */
@@ -357,6 +361,8 @@ ALWAYS_INLINE bool system_count_up(struct system *system, double now, uint32_t s
         bal_ranking_change(&system->ranking, &system->fleet, server);
     if (features & POISSON_IDLE_REPORTS && before == system_room(system, features))
         bal_set_remove(system->idle, server);
+    if (features & RARE && system->report_timer && before == system_room(system, features))
+        system->report_timer(system, server, now, false);
     if (features & POWER_SWITCHING && before == 0)
         system_leave_standby(system, now, server);
     tally_up(&system->tally, now, before + 1);
@@ -380,6 +386,8 @@ ALWAYS_INLINE uint32_t system_count_down(struct system *system, double now, uint
         bal_ranking_change(&system->ranking, &system->fleet, server);
     if (features & POISSON_IDLE_REPORTS && left == system_room(system, features))
         bal_set_insert(system->idle, server);
+    if (features & RARE && system->report_timer && left == system_room(system, features))
+        system->report_timer(system, server, now, true);
     if (features & POWER_SWITCHING && left == 0)
         system_stand_by(system, now, server);
     if (features & IDLE_REPORTS && left <= system_room(system, features)) {
@@ -429,6 +437,8 @@ ALWAYS_INLINE void system_serve_at_once(struct system *system, union bal_claim_w
 
 ALWAYS_INLINE void system_check_server(struct system *system, double now, uint32_t server) {
     if (__builtin_expect(server >= system->servers, 0)) {
+        if (server == BAL_HOLD && system->holds)
+            return;
         system->now = now;
         bal_system_internal_error(system, "the policy chose a server that does not exist");
     }

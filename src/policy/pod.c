@@ -7,17 +7,22 @@
  *
  * The probes are drawn with replacement unless replace=0. With pertask=1 a job of m tasks probes d*m
  * servers for all its tasks together and water-fills them (batch sampling; Ousterhout et al. 2013): different
- * ones unless replace=1. */
+ * ones unless replace=1. With stop=1 it asks one server after the other, and no more once it has found an
+ * idle one (as many as there are tasks): jobs go where they would go without, for 1/(1 - lambda) probes a job
+ * at most in the limit, however large d is. Questions one after the other take time on a real network, so
+ * only hosts without delays can. */
 #include "policy/policy_common.h"
 #include "policy/table.h"
 
-enum { D, REPLACE, PERTASK };
+enum { D, REPLACE, PERTASK, STOP };
 
 static const struct bal_param params[] = {
     [D] = {"d", 1, 1e6, 2, true, true, "servers probed for a job"},
     [REPLACE] = {"replace", 0, 1, NAN, true, false,
                  "1: sample with replacement; 0: different servers; default 1, with pertask 0"},
     [PERTASK] = {"pertask", 0, 1, 0, true, false, "1: a job of m tasks probes d*m servers for all of them"},
+    [STOP] = {"stop", 0, 1, 0, true, false,
+              "1: ask one after the other, and no more once an idle server is found"},
 };
 
 struct state {
@@ -25,6 +30,7 @@ struct state {
     uint32_t servers; /* in the permutation */
     bool distinct;
     bool per_task;
+    bool stops;
     uint32_t order[]; /* a permutation of the servers, present when the samples must differ */
 };
 
@@ -42,6 +48,7 @@ static void init(void *block, const double *value, const struct bal_policy_conte
     state->distinct = wants_distinct(value);
     state->d = state->distinct && d > context->servers ? context->servers : d; /* no more than there are */
     state->per_task = value[PERTASK] == 1;
+    state->stops = value[STOP] == 1;
     state->servers = context->servers;
     if (state->distinct)
         for (uint32_t server = 0; server < context->servers; server++)
@@ -84,25 +91,28 @@ static uint32_t count_probes(const struct state *state, const struct bal_fleet *
 static struct bal_decision route_split(struct state *state, struct bal_fleet *fleet,
                                        const struct bal_job *job, struct bal_rng *rng) {
     const uint32_t most = bal_candidates(fleet, count_probes(state, fleet, job));
-    uint32_t candidates = 0, drawn = 0;
-    for (uint32_t i = 0; i < most; i++) {
+    uint32_t candidates = 0, drawn = 0, idle = 0;
+    for (uint32_t i = 0; i < most && !(state->stops && idle >= job->count); i++) {
         const uint32_t server = candidate_at(state, fleet, i, &drawn, rng);
         if (server == BAL_NONE)
             continue;
         const uint32_t length = bal_probe(fleet, server);
-        if ((state->distinct && !fleet->sample) || !bal_shares_contain(fleet->shares, candidates, server))
+        if ((state->distinct && !fleet->sample) || !bal_shares_contain(fleet->shares, candidates, server)) {
             fleet->shares[candidates++] = (struct bal_share){server, length};
+            idle += length == 0;
+        }
     }
     return candidates ? bal_water_fill(fleet, candidates, job->count, rng)
                       : bal_scatter(fleet, job->count, rng);
 }
 
-static uint32_t shortest_distinct(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
+/* One after the other; the first of the shortest, if there are several. */
+static uint32_t shortest_in_turn(struct state *state, struct bal_fleet *fleet, struct bal_rng *rng) {
     if (fleet->sample)
         return bal_probe_some(fleet, state->d, rng);
     uint32_t best = BAL_NONE, shortest = UINT32_MAX, drawn = 0;
-    for (uint32_t i = 0; i < state->d; i++) {
-        const uint32_t server = draw_distinct(state, fleet, &drawn, rng);
+    for (uint32_t i = 0; i < state->d && !(state->stops && shortest == 0); i++) {
+        const uint32_t server = candidate_at(state, fleet, i, &drawn, rng);
         if (server == BAL_NONE)
             break;
         const uint32_t length = bal_probe(fleet, server);
@@ -119,13 +129,14 @@ static __attribute__((noinline)) struct bal_decision
 route_rare(struct state *state, struct bal_fleet *fleet, const struct bal_job *job, struct bal_rng *rng) {
     if (job->split && job->count > 1)
         return route_split(state, fleet, job, rng);
-    return bal_to(shortest_distinct(state, fleet, rng));
+    return bal_to(shortest_in_turn(state, fleet, rng));
 }
 
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    if (__builtin_expect(job->split || state->distinct, 0) && (job->count > 1 || state->distinct))
+    const bool in_turn = state->distinct || state->stops;
+    if (__builtin_expect(job->split || in_turn, 0) && (job->count > 1 || in_turn))
         return route_rare(state, fleet, job, rng);
     return bal_to(bal_probe_some(fleet, state->d, rng));
 }
@@ -143,7 +154,8 @@ static void sample(void *block, struct bal_fleet *fleet, const struct bal_job *j
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
-    if (state->servers != context->servers || state->distinct != wants_distinct(value))
+    if (state->servers != context->servers || state->distinct != wants_distinct(value) ||
+        state->stops != (value[STOP] == 1))
         return false;
     for (uint32_t i = 0; state->distinct && i < context->servers; i++) {
         if (state->order[i] >= context->servers)
@@ -156,11 +168,11 @@ static bool is_consistent(const void *block, const double *value, const struct b
 }
 
 static unsigned more_flags(const double *value) {
-    return wants_distinct(value) ? 0 : BAL_READS_ONLY;
+    return (wants_distinct(value) ? 0 : BAL_READS_ONLY) | (value[STOP] == 1 ? BAL_ASKS_IN_TURN : 0);
 }
 
 static uint32_t draws(const double *value) {
-    return wants_distinct(value) ? 0 : (uint32_t)value[D];
+    return wants_distinct(value) || value[STOP] == 1 ? 0 : (uint32_t)value[D];
 }
 
 static enum bal_code check(const double *value, const struct bal_policy_context *context,

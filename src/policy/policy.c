@@ -38,6 +38,7 @@ static const struct {
     {BAL_CAN_ASK, BAL_ASKS, 0, "probes that nobody waits for"},
     {BAL_CAN_ABORT, BAL_ABORTS, 0, "set-ups that can be aborted"},
     {BAL_CAN_DISCARD, BAL_DISCARDS, 0, "servers that discard jobs while they are off"},
+    {BAL_CAN_ASK_IN_TURN, BAL_ASKS_IN_TURN, 0, "replies that take no time"},
     {BAL_CAN_PROBE, 0, 0, "the queue lengths of servers"},
 };
 enum { ABILITIES = sizeof abilities / sizeof *abilities };

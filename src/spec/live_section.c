@@ -207,6 +207,10 @@ static const char *why_not_live(const struct bal_model *model) {
         return "a request that runs is never interrupted; use `discipline: nonpreemptive`";
     if (model->buffer > 0)
         return "a request that is turned away would be tried again; leave out `buffer`";
+    if (model->backlog > 0)
+        return "a dispatcher here holds what it must; leave out `backlog`";
+    if (bal_model_reports_renew(model))
+        return "stations report by their own clocks; leave out `reports`";
     if (model->start.busy + model->start.setup + model->start.off > 0)
         return "a block begins with an idle fleet; leave out `start`";
     if (model->network.loss > 0 || model->network.churn.up > 0 || model->network.fail_fast.share > 0)

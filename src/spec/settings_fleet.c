@@ -105,6 +105,16 @@ static size_t print_setup(const struct bal_draft *draft, char *text, size_t size
     return print_timer(&draft->c.model.setup, text, size);
 }
 
+/* Its form counts; how often servers report is the policy's. */
+static enum bal_code set_reports(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_dist_parse(text, &draft->c.model.reports, err);
+}
+
+static size_t print_reports(const struct bal_draft *draft, char *text, size_t size) {
+    const struct bal_dist *dist = &draft->c.model.reports;
+    return dist->mean > 0 ? bal_dist_print(dist, text, size) : bal_value_print_text("exp", text, size);
+}
+
 static enum bal_code set_failures(struct bal_draft *draft, const char *text, struct bal_error *err) {
     return bal_failures_parse(text, &draft->c.model.failures, err);
 }
@@ -169,6 +179,13 @@ static const struct bal_field fields[] = {
      .default_value = "",
      .argument = "LAW",
      .help = "time to switch a server on, in place of 1/nu: `10`, `det(10)`, `erlang(4,10)`, ..."},
+    {.name = "reports",
+     BAL_SETTING(reports),
+     .default_value = "exp",
+     .argument = "LAW",
+     .help = "times between reports of an idle server, by their form: `det`, `erlang(4)`, ...; the policy "
+             "says how "
+             "many"},
     {.name = "failures",
      BAL_SETTING(failures),
      .default_value = "none",

@@ -98,6 +98,19 @@ static size_t print_ejection(const struct bal_draft *draft, char *text, size_t s
     return bal_value_print_flag(draft->c.model.network.ejection, text, size);
 }
 
+static enum bal_code set_backlog(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    static const struct bal_value_range range = {1, 1e6, true,
+                                                 "a whole number of jobs from 1 to 1M, or none"};
+    if (strcmp(text, "none") != 0)
+        return bal_value_whole(text, &range, &draft->c.model.backlog, err);
+    draft->c.model.backlog = 0;
+    return BAL_OK;
+}
+
+static size_t print_backlog(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_value_print_or(draft->c.model.backlog, draft->c.model.backlog > 0, "none", text, size);
+}
+
 /* For a deprecated name: its value is printed under the new name. */
 static size_t print_nothing(const struct bal_draft *draft, char *text, size_t size) {
     (void)draft;
@@ -111,6 +124,12 @@ static const struct bal_field fields[] = {
      .default_value = "1",
      .argument = "M",
      .help = "how many, each with a view of its own; or the share of the jobs of each: `0.5,0.3,0.2`"},
+    {.name = "backlog",
+     BAL_SETTING(backlog),
+     .whole = true,
+     .default_value = "none",
+     .argument = "B",
+     .help = "most jobs that a dispatcher holds (`else=hold`), one more goes to a uniform server"},
     {.name = "delay",
      BAL_SETTING(delay),
      .default_value = "none",

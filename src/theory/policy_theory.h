@@ -17,6 +17,8 @@ struct bal_uniform {
     uint32_t dispatchers;
     double unit; /* mean service time */
     bool exponential;
+    const struct bal_dist *reports; /* the model's, where idle servers report at the times of a renewal
+                                     * process that is not Poisson; else NULL */
 };
 
 struct bal_policy_theory {

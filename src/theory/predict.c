@@ -53,6 +53,7 @@ static bool any_arrivals_of(const struct bal_model *model, struct bal_uniform *u
         .dispatchers = network->dispatchers.count > 1 ? network->dispatchers.count : 1,
         .unit = model->size.mean / model->servers.group[0].speed,
         .exponential = bal_dist_is_exponential(&model->size),
+        .reports = bal_model_reports_renew(model) ? &model->reports : NULL,
     };
     return true;
 }

@@ -83,6 +83,38 @@ struct bal_wait bal_rcpb_wait(const struct bal_rcpb *rcpb) {
     return (struct bal_wait){.probability = lambda / (1.0 + odds), .rate = 1.0 - lambda + lambda * stored};
 }
 
+/* ---- reports that renew ---- */
+
+/* Of a server that is idle, in a unit of time. From each moment at which it becomes idle or reports until it
+ * reports or gets a uniform job, at rate `theta`, it sends f = E[exp(-theta gap)] reports in a time of mean
+ * (1 - f)/theta, whether reports are stored or not. */
+static double renewal_rate(const struct bal_dist *gap, double scale, double theta) {
+    const double late = bal_dist_outlasts(gap, theta * scale); /* 1 - f */
+    return theta * (1.0 - late) / late;
+}
+
+/* The store is a queue M/M/1 with capacity c also here: reports of many servers together are a Poisson
+ * process. Its load x decides how often it is empty, that how often servers report, and this is x again. Not
+ * so where all gaps are the same: reports that came so close that the store was full come as close again, a
+ * gap later. */
+struct bal_rcpb_renewal bal_rcpb_renewal(const struct bal_rcpb *rcpb, const struct bal_dist *gap) {
+    const struct bal_rcpb_renewal unknown = {NAN, NAN};
+    const double lambda = rcpb->lambda;
+    if (!in_range(rcpb) || rcpb->variant != BAL_RCPB_CONSTRAINED || !(lambda > 0.0 && lambda < 1.0) ||
+        !(rcpb->mu > 0.0) || gap->kind == BAL_DIST_DET || isnan(bal_dist_outlasts(gap, 1.0)))
+        return unknown;
+    const double scale = 1.0 / (rcpb->mu * gap->mean);
+    double below = 0x1p-80, above = 0x1p80;
+    struct bal_rcpb_renewal known = unknown;
+    for (int step = 0; step < 200 && above > below * (1.0 + 1e-15); step++) {
+        const double x = sqrt(below * above);
+        known.empty = 1.0 / bal_rcpb_geometric_sum(x, (double)rcpb->c + 1.0);
+        known.reports = (1.0 - lambda) * renewal_rate(gap, scale, lambda * known.empty);
+        *(known.reports > x * lambda ? &below : &above) = x;
+    }
+    return known;
+}
+
 /* Equation (5): lambda P0/(1 - lambda P0) <= P0/(1 - P0). */
 double bal_rcpb_bound(const struct bal_rcpb *rcpb) {
     if (!in_range(rcpb))

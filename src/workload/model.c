@@ -193,6 +193,10 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_fail(err, BAL_E_MODEL,
                         "standby and set-up times need continuous time: in slotted time "
                         "servers are always on");
+    if (model->backlog > 0 || bal_model_reports_renew(model))
+        return bal_fail(err, BAL_E_MODEL, "%s continuous time",
+                        model->backlog > 0 ? "a dispatcher that holds jobs (backlog) needs"
+                                           : "reports at a rate need");
     if (model->slots > 1)
         return bal_fail(err, BAL_E_MODEL,
                         "servers that work on %u jobs at once need continuous time; in slotted time give "
@@ -294,6 +298,9 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
                         bal_discipline_text(model->discipline));
     if (!isfinite(model->patience.mean))
         return bal_fail(err, BAL_E_MODEL, "a patience of infinite mean is none; leave it out");
+    if (!isfinite(model->reports.mean))
+        return bal_fail(err, BAL_E_MODEL,
+                        "reports by a law of infinite mean have no rate; its mean must be finite");
     const enum bal_code code = check_arrivals(model, err);
     return code ? code : check_power(model, err);
 }

@@ -64,7 +64,7 @@ $ ballast compare --policy pod:d=0
 ! ballast: --policy pod:d=0: policy 'pod': d=0 is not a whole number from 1 to 1000000 (servers probed for a job)
 ? 2
 $ ballast compare --policy pod:q=2
-! ballast: --policy pod:q=2: policy 'pod' has no parameter 'q': it takes d, replace, pertask
+! ballast: --policy pod:q=2: policy 'pod' has no parameter 'q': it takes d, replace, pertask, stop
 ? 2
 $ ballast compare --policy pod:d=2,d=3
 ! ballast: --policy pod:d=2,d=3: policy 'pod': parameter d is given twice; give it once

@@ -6,7 +6,7 @@ $ ballast compare --help | sed -n 's/^  --\([a-z]*\) .*/\1/p' | sort >options
 $ comm -23 fields options | xargs
 | clock
 $ ballast help --manual | sed -n '/^.Ss ballast compare/,/^.Ss ballast replay/s/^.It Fl -\([a-z]*\).*/\1/p' | sort | cmp - options
-| - options differ: char 100, line 13
+| - options differ: char 108, line 14
 ? 1
 
 # The same values.

@@ -78,6 +78,8 @@ $ ballast help compare
 |   --buffer B               most jobs at a server, one more is lost (default none)
 |   --standby LAW            idle time before a server switches off, in place of 1/mu: 10, det(10), ...
 |   --setup LAW              time to switch a server on, in place of 1/nu: 10, det(10), erlang(4,10), ...
+|   --reports LAW            times between reports of an idle server, by their form: det, erlang(4), ...; the
+|                            policy says how many (default exp)
 |   --failures HOW           servers fail and are repaired: mtbf=1000,mttr=10, also ...,jobs=restart or lost,
 |                            seen=no (default none)
 |   --start STATE            how servers start: idle, or fractions such as busy=0.3,off=0.7; busy=0.3,jobs=5: with
@@ -106,6 +108,8 @@ $ ballast help compare
 |                            shortest, cycling, map(H:C ...) (default even)
 |   --dispatchers M          how many, each with a view of its own; or the share of the jobs of each: 0.5,0.3,0.2
 |                            (default 1)
+|   --backlog B              most jobs that a dispatcher holds (else=hold), one more goes to a uniform server
+|                            (default none)
 |   --delay LAW              time that every message takes, and a job and its response: 0.1, exp(0.1), ...
 |                            (default none)
 |   --loss P                 probability that a message gets lost; jobs and responses never do (default 0)
@@ -235,6 +239,8 @@ $ ballast policies pod
 |   replace    1: sample with replacement; 0: different servers; default 1, with pertask 0
 |              whole number from 0 to 1, default none
 |   pertask    1: a job of m tasks probes d*m servers for all of them
+|              whole number from 0 to 1, default 0
+|   stop       1: ask one after the other, and no more once an idle server is found
 |              whole number from 0 to 1, default 0
 $ ballast policies jiq
 | jiq: an idle server that has reported, else a uniform server

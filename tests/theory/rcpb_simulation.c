@@ -35,11 +35,12 @@ struct setting {
     double mup;
     double time;
     uint64_t seed;
+    const char *law; /* of the times between reports; NULL: exponential */
 };
 
 struct measured {
     double waiting; /* over that of the fluid limit */
-    double reports; /* over mu (1 - lambda) N */
+    double reports; /* over those of the limit */
     double fluid;   /* waiting time in the limit */
 };
 
@@ -57,8 +58,18 @@ static struct bal_rcpb theory_of(const struct setting *setting, double lambda) {
     return (struct bal_rcpb){BAL_RCPB_CONSTRAINED, lambda, bal_rcpb_mu(LAMBDA, setting->mup), setting->c};
 }
 
+static struct bal_rcpb_renewal renewal_of(const struct setting *setting, double lambda) {
+    const struct bal_rcpb rcpb = theory_of(setting, lambda);
+    struct bal_dist gap;
+    assert_int_equal(bal_dist_parse(setting->law ? setting->law : "exp", &gap, NULL), BAL_OK);
+    return bal_rcpb_renewal(&rcpb, &gap);
+}
+
 static double fluid_waiting(const struct setting *setting, double lambda) {
     const struct bal_rcpb rcpb = theory_of(setting, lambda);
+    const double rho = setting->law ? lambda * renewal_of(setting, lambda).empty : 0;
+    if (setting->law)
+        return rho / (1 - rho);
     const struct bal_wait wait = bal_rcpb_wait(&rcpb);
     return bal_wait_mean(&wait);
 }
@@ -74,8 +85,9 @@ static void run_one(void *context, size_t replication) {
 static uint32_t *equilibrium(const struct setting *setting) {
     double s[LEVELS];
     const struct bal_rcpb rcpb = theory_of(setting, LAMBDA);
+    const double rho = setting->law ? LAMBDA * renewal_of(setting, LAMBDA).empty : 0;
     for (size_t i = 0; i < LEVELS; i++)
-        s[i] = bal_rcpb_tail(&rcpb, i + 1);
+        s[i] = setting->law ? LAMBDA * pow(rho, (double)i) : bal_rcpb_tail(&rcpb, i + 1);
     uint32_t *length = malloc(setting->servers * sizeof *length);
     assert_non_null(length);
     bal_lengths_of(s, LEVELS, setting->servers, length);
@@ -88,6 +100,8 @@ static struct measured measure(const struct setting *setting) {
     job.model.load = LAMBDA;
     job.model.servers = (struct bal_servers){.groups = 1, .group = {{.count = setting->servers, .speed = 1}}};
     assert_int_equal(bal_dist_parse("exp", &job.model.size, NULL), BAL_OK);
+    if (setting->law)
+        assert_int_equal(bal_dist_parse(setting->law, &job.model.reports, NULL), BAL_OK);
     char text[100];
     snprintf(text, sizeof text, "rcpb:c=%llu,mup=%g", (unsigned long long)setting->c, setting->mup);
     assert_int_equal(bal_policy_parse(text, &job.policy, NULL), BAL_OK);
@@ -98,16 +112,17 @@ static struct measured measure(const struct setting *setting) {
     free(initial);
     assert_false(job.failed);
 
-    const double mu = bal_rcpb_mu(LAMBDA, setting->mup);
+    const double sent = renewal_of(setting, LAMBDA).reports;
     struct measured measured = {.fluid = fluid_waiting(setting, LAMBDA)};
     for (int r = 0; r < REPLICATIONS; r++) {
         const struct bal_trial *trial = &job.trial[r];
         const double busy = trial->tail[1];
         const double waiting =
             trial->metric[BAL_WAITING_MEAN] - (fluid_waiting(setting, busy) - measured.fluid);
-        const double reports = trial->metric[BAL_REPORTS_PER_JOB] * LAMBDA - mu * (LAMBDA - busy);
+        const double reports =
+            trial->metric[BAL_REPORTS_PER_JOB] * LAMBDA - (renewal_of(setting, busy).reports - sent);
         measured.waiting += waiting / measured.fluid / REPLICATIONS;
-        measured.reports += reports / (mu * (1 - LAMBDA)) / REPLICATIONS;
+        measured.reports += reports / sent / REPLICATIONS;
     }
     return measured;
 }
@@ -126,8 +141,8 @@ static void assert_between(const char *what, double value, double low, double hi
 static void near_the_fluid_limit(void **state) {
     (void)state;
     static const struct setting settings[] = {
-        {10000, 1, 0.5, 60, 11}, {10000, 1, 1, 60, 11},   {10000, 2, 0.5, 60, 11},
-        {10000, 2, 1, 60, 11},   {10000, 5, 0.5, 60, 11}, {10000, 5, 1, 280, 11},
+        {10000, 1, 0.5, 60, 11, NULL}, {10000, 1, 1, 60, 11, NULL},   {10000, 2, 0.5, 60, 11, NULL},
+        {10000, 2, 1, 60, 11, NULL},   {10000, 5, 0.5, 60, 11, NULL}, {10000, 5, 1, 280, 11, NULL},
     };
     for (size_t i = 0; i < LENGTH(settings); i++) {
         const struct measured measured = measure(&settings[i]);
@@ -144,7 +159,7 @@ static void near_the_fluid_limit(void **state) {
  * alarm has probability 3e-5. */
 static void check_values(void **state) {
     (void)state;
-    const struct setting setting = {1000, 2, 1, 750, 12};
+    const struct setting setting = {1000, 2, 1, 750, 12, NULL};
     const struct measured measured = measure(&setting);
     assert_between("waiting time, 1000 servers, c = 2, mu = 9", measured.waiting * measured.fluid,
                    0.98 * 0.451, 1.02 * 0.451);
@@ -157,7 +172,8 @@ static void check_values(void **state) {
  * %; a false alarm has probability 1e-5. */
 static void the_excess_shrinks(void **state) {
     (void)state;
-    const struct setting settings[] = {{1000, 5, 2, 400, 14}, {10000, 5, 2, 75, 15}, {100000, 5, 2, 15, 16}};
+    const struct setting settings[] = {
+        {1000, 5, 2, 400, 14, NULL}, {10000, 5, 2, 75, 15, NULL}, {100000, 5, 2, 15, 16, NULL}};
     double excess[LENGTH(settings)];
     for (size_t i = 0; i < LENGTH(settings); i++)
         excess[i] = measure(&settings[i]).waiting - 1;
@@ -166,11 +182,26 @@ static void the_excess_shrinks(void **state) {
     assert_between("excess at 100 000 servers", excess[2], -0.05, excess[1] - 0.02);
 }
 
+/* Reports at the times of renewal processes, regular ones and bursts: within 0.8 % and 0.1 % of the limit,
+ * with standard errors of 0.4 % and 0.05 %; a false alarm has probability 3e-3. With exponential gaps reports
+ * would be 5 % more and 4 % fewer. */
+static void renewal_reports(void **state) {
+    (void)state;
+    static const struct setting settings[] = {{10000, 1, 0.5, 60, 18, "erlang(4)"},
+                                              {10000, 2, 1, 60, 19, "hyper(4)"}};
+    for (size_t i = 0; i < LENGTH(settings); i++) {
+        const struct measured measured = measure(&settings[i]);
+        assert_between("waiting time over its limit", measured.waiting, 0.98, 1.02);
+        assert_between("reports over their limit", measured.reports, 0.99, 1.01);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(near_the_fluid_limit),
         cmocka_unit_test(check_values),
         cmocka_unit_test(the_excess_shrinks),
+        cmocka_unit_test(renewal_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,7 +326,7 @@ static void pod_law(const uint32_t length[N], int d, bool replace, double p[N]) 
     }
 }
 
-/* False alarm: 2e-6 for each of 14 laws. */
+/* False alarm: 2e-6 for each of 20 laws. */
 static void those_that_probe_follow_their_law(void **state) {
     (void)state;
     static const struct {
@@ -339,6 +340,9 @@ static void those_that_probe_follow_their_law(void **state) {
         {"pod:d=3", 3, true},
         {"pod:d=2,replace=0", 2, false},
         {"pod:d=6,replace=0", 6, false},
+        {"pod:d=3,stop=1", 3, true},
+        {"pod:d=2,replace=0,stop=1", 2, false},
+        {"pod:d=50,stop=1", 50, true},
         {"jsq", N, false},
     };
     static const uint32_t lengths[][N] = {{3, 0, 2, 5, 1, 4}, {2, 1, 1, 3, 1, 2}};
@@ -354,6 +358,56 @@ static void those_that_probe_follow_their_law(void **state) {
             assert_chosen(&host, p);
             host_fini(&host);
         }
+}
+
+/* One after the other until one is idle: with replacement the i-th is asked with probability (1 - k/N)^(i -
+ * 1), where k of N servers are idle. The mean may be 5 standard errors off: false alarm 6e-7 each. Without
+ * replacement at most one more than there are busy ones, and with none idle all d. A batch of m jobs looks
+ * for m of them. */
+static void pod_stops_at_an_idle_server(void **state) {
+    (void)state;
+    static const uint32_t lengths[][N] = {{3, 0, 2, 5, 1, 4}, {2, 0, 0, 3, 0, 2}};
+    static const int idle[] = {1, 3};
+    struct bal_policy_spec spec;
+    for (int l = 0; l < 2; l++)
+        for (int d = 1; d < 40; d += 6) {
+            char text[60];
+            snprintf(text, sizeof text, "pod:d=%d,stop=1", d);
+            host_parse(text, &spec);
+            struct host host;
+            host_init(&host, &spec, N, 97);
+            memcpy(host.length, lengths[l], sizeof lengths[l]);
+            double mean = 0, square = 0;
+            for (int i = 0; i < d; i++) {
+                const double asked = pow(1 - idle[l] / (double)N, i);
+                mean += asked;
+                square += (2 * i + 1) * asked;
+            }
+            for (int draw = 0; draw < DRAWS; draw++)
+                host_route(&host, 1, false);
+            const double error = sqrt(fmax(square - mean * mean, 0) / DRAWS);
+            if (!(fabs((double)host.fleet.probes / DRAWS - mean) <= 5 * error + 1e-12))
+                fail_msg("%s: %g probes, not %g", text, (double)host.fleet.probes / DRAWS, mean);
+            host_fini(&host);
+        }
+    struct host host;
+    host_parse("pod:d=6,replace=0,stop=1", &spec);
+    host_init(&host, &spec, N, 98);
+    memcpy(host.length, lengths[1], sizeof lengths[1]);
+    for (int draw = 0; draw < 1000; draw++) {
+        const uint64_t before = host.fleet.probes;
+        assert_int_equal(host.length[host_route(&host, 1, false).server], 0);
+        assert_in_range(host.fleet.probes - before, 1, 4);
+        const uint64_t between = host.fleet.probes;
+        assert_int_equal(host_route(&host, 2, true).parts, 2);
+        assert_in_range(host.fleet.probes - between, 2, 5);
+    }
+    for (uint32_t server = 0; server < N; server++)
+        host.length[server] = 1 + server;
+    const uint64_t before = host.fleet.probes;
+    assert_int_equal(host_route(&host, 1, false).server, 0);
+    assert_int_equal(host.fleet.probes - before, N);
+    host_fini(&host);
 }
 
 /* False alarm: 4e-6. */
@@ -958,6 +1012,7 @@ int main(void) {
         cmocka_unit_test(equals_go_in_turn_or_in_line),
         cmocka_unit_test(splits_follow_the_weights),
         cmocka_unit_test(those_that_probe_follow_their_law),
+        cmocka_unit_test(pod_stops_at_an_idle_server),
         cmocka_unit_test(least_work_minds_work_and_not_length),
         cmocka_unit_test(pod_memory_remembers),
         cmocka_unit_test(pod_memory_counts_its_own_job),

@@ -1,0 +1,79 @@
+# Reports at the times of a renewal process, a bounded backlog, probes one after the other: what is refused.
+$ ballast compare --reports det --delay 0.1 --policy rcpb
+! ballast: --policy: reports by a law need one dispatcher next to its servers; leave it out, or what needs the network
+? 2
+$ ballast compare --reports det --policy rcpb:else=hold
+! ballast: --policy: reports by a law need one dispatcher next to its servers; leave it out, or what needs the network
+? 2
+$ ballast compare --reports det --engine markov --policy rcpb
+! ballast: --policy: engine 'markov' knows no reports but those of a Poisson process; use event or auto
+? 2
+$ ballast compare --reports det --slotted --policy pod
+! ballast: reports at a rate need continuous time
+? 2
+$ ballast compare --reports det --failures mtbf=100,mttr=1 --policy rcpb
+! ballast: --policy: reports by a law cannot be had with servers that fail (failures); use reports exp
+? 2
+$ ballast compare --reports 'pareto(0.9)' --policy rcpb
+! ballast: --reports pareto(0.9): law 'pareto(0.9)': with A = 0.9 the mean is infinite; A must be above 1
+? 2
+$ ballast compare --reports often --policy rcpb
+! ballast: --reports often: law 'often': no such law; there are exp, det, erlang, hyper, phase, lognormal, pareto, bounded-pareto, uniform
+? 2
+$ ballast compare --backlog 0 --policy jiq:else=hold
+! ballast: --backlog 0: not a whole number of jobs from 1 to 1M, or none
+? 2
+$ ballast compare --backlog 2.5 --policy jiq:else=hold
+! ballast: --backlog 2.5: not a whole number of jobs from 1 to 1M, or none
+? 2
+$ ballast compare --backlog 5 --dispatchers 2 --policy jiq:else=hold
+! ballast: --policy: a bounded backlog needs one dispatcher next to its servers; leave it out, or what needs the network
+? 2
+$ ballast compare --backlog 5 --slotted --policy pi
+! ballast: a dispatcher that holds jobs (backlog) needs continuous time
+? 2
+$ ballast compare --backlog 5 --slots 2 --policy jiq:else=hold
+! ballast: --policy: a bounded backlog cannot be had with servers of several slots; leave out one of them
+? 2
+$ ballast compare --backlog 5 --high 0.3 --policy jiq:else=hold
+! ballast: --policy: a bounded backlog cannot be had with classes of jobs; leave out one of them
+? 2
+$ ballast compare --backlog 5 --tasks 2 --policy jiq:else=hold
+! ballast: --policy: a bounded backlog cannot be had with jobs of several tasks; leave out one of them
+? 2
+$ ballast compare --backlog 5 --buffer 2 --policy jiq:else=hold
+! ballast: --policy: a bounded backlog cannot be had with buffers at the servers; leave out one of them
+? 2
+$ ballast compare --backlog 5 --discipline ps --policy jiq:else=hold
+! ballast: --policy: a bounded backlog cannot be had with discipline ps; leave out one of them
+? 2
+$ ballast compare --backlog 5 --steal half --policy jiq:else=hold
+! ballast: --policy: policy 'jiq:else=hold' needs a dispatcher that can hold jobs, which a fleet that steals does not have
+? 2
+$ ballast compare --backlog 5 --patience 'exp(2)' --policy jiq:else=hold
+! ballast: --policy: policy 'jiq' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+? 2
+$ ballast compare --backlog 5 --failures mtbf=100,mttr=1 --policy jiq:else=hold
+! ballast: --policy: policy 'jiq' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+? 2
+$ ballast compare --patience 'exp(2)' --policy jiq:else=hold
+! ballast: --policy: policy 'jiq' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+? 2
+$ ballast compare --failures mtbf=100,mttr=1 --policy rcpb:else=hold
+! ballast: --policy: policy 'rcpb' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+? 2
+$ ballast compare --backlog 5 --engine markov --policy jiq:else=hold
+! ballast: --policy: engine 'markov' knows no jobs that wait at the dispatcher; use event or auto
+? 2
+$ ballast compare --backlog 5 --engine network --policy jiq:else=hold
+! ballast: --policy: a bounded backlog needs one dispatcher next to its servers; leave it out, or what needs the network
+? 2
+$ ballast compare --backlog 5 --policy tabs:none=hold
+! ballast: --policy: a bounded backlog cannot be had with policies that switch servers off; leave out one of them
+? 2
+$ ballast compare --dispatchers 2 --policy pod:d=5,stop=1
+! ballast: --policy: policy 'pod:d=5,stop=1' needs replies that take no time, which dispatchers on a network does not have
+? 2
+$ ballast compare --policy pod:d=5,stop=2
+! ballast: --policy pod:d=5,stop=2: policy 'pod': stop=2 is not a whole number from 0 to 1 (1: ask one after the other, and no more once an idle server is found)
+? 2
