@@ -157,6 +157,12 @@ deb:
 	@$(SETUP) build nginx playground docs deb
 	@scripts/deb
 
+# The packages of `make deb` in a fresh Debian that boots (root, a quarter of an hour).
+.PHONY: test-packages
+test-packages:
+	@$(SETUP) packages
+	@scripts/test-packages
+
 # The sources as a tarball, the same bytes each time.
 dist:
 	@sha256sum "$$(scripts/dist build)"
@@ -261,6 +267,7 @@ help:
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make uninstall        remove what make install has installed there'
 	@echo 'make deb              build Debian packages, build/deb, and let lintian check them (minutes)'
+	@echo 'make test-packages    install, upgrade and remove these packages in a fresh Debian (root; minutes)'
 	@echo 'make dist             pack the sources, build/ballast-VERSION.tar.xz, the same bytes each time'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
 	@echo 'make wheel            pack the Python package for pip, build/ballast-VERSION-....whl'

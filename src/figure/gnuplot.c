@@ -53,10 +53,24 @@ static char *read_all(int file, size_t *size) {
     return data;
 }
 
+/* In memory, or without a name where the system has no files there. */
+static int open_nameless(const char *name) {
+#ifdef __linux__
+    return memfd_create(name, MFD_CLOEXEC);
+#else
+    char path[] = "/tmp/ballast-XXXXXX";
+    (void)name;
+    const int file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0)
+        unlink(path);
+    return file;
+#endif
+}
+
 /* A file in memory whose number is above those of the standard files, also where the program has closed
  * these. */
 static int memory_file(const char *name) {
-    const int file = memfd_create(name, MFD_CLOEXEC);
+    const int file = open_nameless(name);
     if (file < 0 || file > 2)
         return file;
     const int higher = fcntl(file, F_DUPFD_CLOEXEC, 3);

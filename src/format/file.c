@@ -4,15 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
 
 enum { LINKS_MAX = 40, NAMES_MAX = 1000 };
 
@@ -35,12 +38,17 @@ static char *directory_of(const char *name) {
 /* Does the link refer to an open file, such as /proc/self/fd/1, which /dev/stdout leads to? Its target is a
  * name that need not exist. */
 static bool is_open_file(const char *name) {
+#ifdef __linux__
     const int link = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct statfs system;
     const bool answer = link >= 0 && fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
     if (link >= 0)
         close(link);
     return answer;
+#else
+    (void)name;
+    return false; /* /dev/stdout is a device there */
+#endif
 }
 
 /* Replaces the name of a link by the link's target. */
@@ -122,12 +130,16 @@ static void descriptor_path(int file, char text[40]) {
 /* A file without a name, so that nothing is left behind however the process ends; -1 where the system knows
  * none, or could not name it later. */
 static int open_nameless(const char *directory) {
+#ifdef __linux__
     const int file = open(*directory ? directory : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     char path[40];
     descriptor_path(file, path);
     if (file < 0 || access(path, F_OK) == 0)
         return file;
     close(file);
+#else
+    (void)directory;
+#endif
     return -1;
 }
 

@@ -152,6 +152,7 @@ static bool was_loaded_from(const char *path) {
 
 /* The descriptor stays open: dlopen knows files by their names, and this name must not come back. */
 static void *open_copy(const struct contents *contents) {
+#ifdef __linux__
     char name[40];
     const int copy = memfd_create("policy", MFD_CLOEXEC);
     if (copy < 0)
@@ -169,6 +170,10 @@ static void *open_copy(const struct contents *contents) {
     if (!file)
         close(copy);
     return file;
+#else
+    (void)contents;
+    return NULL; /* a file that has changed is loaded by another process only */
+#endif
 }
 
 /* ---- loading ---- */

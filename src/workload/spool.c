@@ -28,7 +28,10 @@ enum bal_code bal_spool_open(struct bal_spool *spool, const char *directory, str
         directory = getenv("TMPDIR");
     if (!directory || !*directory)
         directory = "/tmp";
-    *spool = (struct bal_spool){.fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+    *spool = (struct bal_spool){.fd = -1};
+#ifdef __linux__
+    spool->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+#endif
     snprintf(spool->directory, sizeof spool->directory, "%s", directory);
     if (spool->fd < 0)
         spool->fd = open_and_unlink(directory);
