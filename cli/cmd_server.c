@@ -609,10 +609,15 @@ static int server_main(const struct cli_command *command, int argc, char **argv)
     int status = cli_parse(command, argc, argv, &args, DISPATCHERS_MOST + 2, &operands);
     if (status >= 0)
         return status;
-    if (operands == 0 || !find_action(argv[1], &s.action))
+    if (operands == 0)
         return cli_fail(
             "server: say what: list, add, drain, enable, disable, set, reset or remove, as in ballast "
             "server drain 10.0.0.3:8080 http://127.0.0.1:8080/api/");
+    if (!find_action(argv[1], &s.action))
+        return cli_fail(
+            "server: unknown action '%.100s'; use list, add, drain, enable, disable, set, reset or "
+            "remove",
+            argv[1]);
     s.dispatcher = calloc((size_t)operands, sizeof *s.dispatcher);
     if (!s.dispatcher)
         return cli_no_memory();
