@@ -3,6 +3,7 @@
 
 #include "journal.h"
 #include "process.h"
+#include "status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -413,7 +414,8 @@ static ngx_int_t handle_request(ngx_http_request_t *r) {
 char *bal_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     ngx_http_core_loc_conf_t *location = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     bool other = location->handler != NULL || location->exact_match || location->named;
-    (void)command, (void)conf;
+    struct bal_ngx_status *status = conf;
+    (void)command;
     if (location->handler == handle_request)
         return (char *)"is duplicate";
 #if (NGX_PCRE)
@@ -427,5 +429,18 @@ char *bal_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) 
     }
     bal_ngx_changes_conf(cf)->used = true;
     location->handler = handle_request;
+    status->api = true;
+    return NGX_CONF_OK;
+}
+
+/* To nginx the inside of limit_except is a location without a name, which inherits no handler. */
+char *bal_ngx_api_merge(ngx_conf_t *cf, void *parent, void *child) {
+    const struct bal_ngx_status *outer = parent;
+    struct bal_ngx_status *inner = child;
+    ngx_http_core_loc_conf_t *location = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
+    if (outer->api && location->noname && location->lmt_excpt) {
+        inner->api = true;
+        location->handler = handle_request;
+    }
     return NGX_CONF_OK;
 }

@@ -19,6 +19,8 @@
 enum { BAL_NGX_API_SCHEMA = 1 };
 
 char *bal_ngx_api_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
+/* For methods that a limit_except lets through. */
+char *bal_ngx_api_merge(ngx_conf_t *cf, void *parent, void *child);
 
 /* What a request is about, and what is answered. */
 struct bal_ngx_api {

@@ -87,6 +87,7 @@ static ngx_http_module_t context = {
     .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
     .create_loc_conf = create_loc_conf,
+    .merge_loc_conf = bal_ngx_api_merge,
 };
 
 /* The log of the configuration is open by now. */

@@ -552,7 +552,7 @@ ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream) {
         return upstream->resolves ? bal_ngx_resolved_tries(upstream) : upstream->tries;
     for (ngx_uint_t k = 0; k < upstream->peer_sets; k++)
         tries += upstream->peers[k].tries;
-    return tries;
+    return tries ? tries : upstream->tries; /* nothing is listed yet, or all are closed */
 }
 
 static void check(void *user, uint64_t now) {
