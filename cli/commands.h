@@ -20,6 +20,7 @@ extern const struct cli_command cmd_policies;
 extern const struct cli_command cmd_cheapest;
 extern const struct cli_command cmd_replay;
 extern const struct cli_command cmd_report;
+extern const struct cli_command cmd_server;
 extern const struct cli_command cmd_test_server;
 extern const struct cli_command cmd_priority_share;
 extern const struct cli_command cmd_tune;

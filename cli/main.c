@@ -12,10 +12,10 @@
 #include <string.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_compare, &cmd_replay,    &cmd_twin,    &cmd_fit,    &cmd_cheapest, &cmd_priority_share,
-    &cmd_tune,    &cmd_stability, &cmd_fluid,   &cmd_report, &cmd_figure,   &cmd_paper,
-    &cmd_run,     &cmd_check,     &cmd_results, &cmd_live,   &cmd_load,     &cmd_test_server,
-    &cmd_watch,   &cmd_policies,  &cmd_help,
+    &cmd_compare, &cmd_replay,    &cmd_twin,     &cmd_fit,    &cmd_cheapest, &cmd_priority_share,
+    &cmd_tune,    &cmd_stability, &cmd_fluid,    &cmd_report, &cmd_figure,   &cmd_paper,
+    &cmd_run,     &cmd_check,     &cmd_results,  &cmd_live,   &cmd_load,     &cmd_test_server,
+    &cmd_watch,   &cmd_server,    &cmd_policies, &cmd_help,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 

@@ -7,6 +7,8 @@
 #include <ngx_event.h>
 #include <ngx_http.h>
 
+#include <stdbool.h>
+
 /* The event runs as soon as the present one has been handled; posting it twice changes nothing. */
 static inline void bal_ngx_post_event(ngx_event_t *event) {
     ngx_post_event(event, &ngx_posted_events);
@@ -30,6 +32,13 @@ static inline void bal_ngx_cancel_event(ngx_event_t *event) {
 #define BAL_NGX_RESOLVES 1
 #else
 #define BAL_NGX_RESOLVES 0
+#endif
+
+/* Since 1.29.6 a server may have `drain`, which is one of the meanings of its `down`. */
+#ifdef NGX_HTTP_UPSTREAM_DRAINING
+#define bal_ngx_is_draining(down) ((down) == NGX_HTTP_UPSTREAM_DRAINING)
+#else
+#define bal_ngx_is_draining(down) ((void)(down), false)
 #endif
 
 #endif

@@ -1,4 +1,6 @@
 /* The module as nginx sees it: directives, variables, and what is in the file. */
+#include "api.h"
+#include "changes.h"
 #include "check.h"
 #include "load_header.h"
 #include "plugin.h"
@@ -10,6 +12,7 @@
 struct main_conf {
     struct bal_keys keys;
     struct bal_ngx_plugins plugins;
+    struct bal_ngx_changes changes;
 };
 
 static void *create_main_conf(ngx_conf_t *cf) {
@@ -23,6 +26,16 @@ static void *create_main_conf(ngx_conf_t *cf) {
 const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf) {
     const struct main_conf *conf = ngx_http_conf_get_module_main_conf(cf, ngx_http_ballast_module);
     return &conf->keys;
+}
+
+struct bal_ngx_changes *bal_ngx_changes_conf(ngx_conf_t *cf) {
+    struct main_conf *conf = ngx_http_conf_get_module_main_conf(cf, ngx_http_ballast_module);
+    return &conf->changes;
+}
+
+struct bal_ngx_changes *bal_ngx_changes_running(void) {
+    struct main_conf *conf = ngx_http_cycle_get_module_main_conf(ngx_cycle, ngx_http_ballast_module);
+    return &conf->changes;
 }
 
 static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
@@ -58,6 +71,10 @@ static ngx_command_t commands[] = {
      NULL},
     {ngx_string("ballast_plugin"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, add_plugin, NGX_HTTP_MAIN_CONF_OFFSET,
      0, NULL},
+    {ngx_string("ballast_state"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE1, bal_ngx_changes_directive_state,
+     NGX_HTTP_MAIN_CONF_OFFSET, 0, NULL},
+    {ngx_string("ballast_api"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bal_ngx_api_directive,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     ngx_null_command,
 };
 
@@ -70,7 +87,9 @@ static void *create_loc_conf(ngx_conf_t *cf) {
 }
 
 static ngx_int_t complete_configuration(ngx_conf_t *cf) {
-    return bal_ngx_check_verify_all(cf) == NGX_OK ? bal_ngx_load_header_init(cf) : NGX_ERROR;
+    return bal_ngx_check_verify_all(cf) == NGX_OK && bal_ngx_load_header_init(cf) == NGX_OK
+               ? bal_ngx_changes_init(cf)
+               : NGX_ERROR;
 }
 
 static ngx_http_module_t context = {
@@ -79,6 +98,7 @@ static ngx_http_module_t context = {
     .create_main_conf = create_main_conf,
     .create_srv_conf = create_srv_conf,
     .create_loc_conf = create_loc_conf,
+    .merge_loc_conf = bal_ngx_api_merge,
 };
 
 /* The log of the configuration is open by now. */
@@ -100,7 +120,12 @@ static ngx_int_t init_module(ngx_cycle_t *cycle) {
 }
 
 ngx_module_t ngx_http_ballast_module = {
-    NGX_MODULE_V1, .ctx = &context, .commands = commands, .type = NGX_HTTP_MODULE, .init_module = init_module,
+    NGX_MODULE_V1,
+    .ctx = &context,
+    .commands = commands,
+    .type = NGX_HTTP_MODULE,
+    .init_module = init_module,
+    .init_process = bal_ngx_changes_init_process,
 };
 
 /* What load_module looks for. */

@@ -474,7 +474,7 @@ ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t 
     pc->data = peer;
     pc->get = get_peer;
     pc->free = free_peer;
-    pc->tries = upstream->resolves ? bal_ngx_resolved_tries(upstream) : upstream->tries;
+    pc->tries = bal_ngx_peers_tries(upstream);
 #if (NGX_HTTP_SSL)
     pc->set_session = set_session;
     pc->save_session = save_session;

@@ -1,6 +1,7 @@
 /* The servers of an upstream in shared memory: one block of the live core for the primary servers, and one
  * for the backup servers. */
 #include "ballast/live/slow_start.h"
+#include "changes.h"
 #include "check.h"
 #include "plugin.h"
 #include "process.h"
@@ -102,6 +103,21 @@ static bool read_address(const char *name, struct bal_ngx_foreign *f) {
     return true;
 }
 
+bool bal_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL_SERVER_NAME]) {
+    struct bal_ngx_foreign f;
+    ngx_addr_t address;
+    if (strncmp(text, "unix:", 5) == 0) {
+        ngx_cpystrn((u_char *)name, (u_char *)text, BAL_SERVER_NAME);
+        return text[5] && strlen(text) < BAL_SERVER_NAME && read_address(text, &f);
+    }
+    if (ngx_parse_addr_port(pool, &address, (u_char *)text, strlen(text)) != NGX_OK)
+        return false;
+    if (ngx_inet_get_port(address.sockaddr) == 0)
+        ngx_inet_set_port(address.sockaddr, 80); /* as in `server IP;` */
+    name[ngx_sock_ntop(address.sockaddr, address.socklen, (u_char *)name, BAL_SERVER_NAME - 1, 1)] = '\0';
+    return read_address(name, &f);
+}
+
 static void forget_session(struct bal_ngx_server *server) {
 #if (NGX_HTTP_SSL)
     if (server->session)
@@ -143,8 +159,7 @@ struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_
     return known->server;
 }
 
-/* The i-th server of which this process knows without the block; NULL behind the last. */
-static struct bal_ngx_server *own_server(const struct bal_ngx_peers *peers, ngx_uint_t i) {
+struct bal_ngx_server *bal_ngx_peers_own_server(const struct bal_ngx_peers *peers, ngx_uint_t i) {
     if (peers->names)
         return bal_ngx_resolved_server(peers->names, i);
     return i < peers->servers.nelts ? ((struct bal_ngx_server **)peers->servers.elts)[i] : NULL;
@@ -161,8 +176,8 @@ struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peer
     struct bal_ngx_server *s, *best = NULL;
     bool best_failed = false;
     ngx_int_t all = 0;
-    for (ngx_uint_t i = 0; (s = own_server(peers, i)); i++) {
-        if (s->down)
+    for (ngx_uint_t i = 0; (s = bal_ngx_peers_own_server(peers, i)); i++) {
+        if (s->closed)
             continue;
         all += (ngx_int_t)s->weight;
         s->credit += (ngx_int_t)s->weight;
@@ -197,7 +212,9 @@ static uint64_t hash_servers(const struct bal_dispatcher_server *server, uint32_
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (uint32_t i = 0; i < count; i++) {
         const struct bal_dispatcher_server *s = &server[i];
-        const uint64_t numbers[] = {(uint64_t)s->weight, s->max_conns, s->down, s->max_fails, s->fail_ns};
+        const uint64_t numbers[] = {
+            (uint64_t)s->weight, s->max_conns, s->slots, s->down | (uint64_t)s->drain << 1,
+            s->max_fails,        s->fail_ns};
         hash = hash_bytes(hash, s->name, strlen(s->name) + 1);
         hash = hash_bytes(hash, numbers, sizeof numbers);
     }
@@ -214,6 +231,7 @@ static uint32_t list_configured_servers(struct bal_ngx_peers *peers) {
             .weight = (double)s->weight,
             .max_conns = (uint32_t)s->max_conns,
             .down = s->down,
+            .drain = s->drain,
             .max_fails = (uint32_t)s->max_fails,
             .fail_ns = (uint64_t)s->fail_timeout * 1000000000,
         };
@@ -221,10 +239,12 @@ static uint32_t list_configured_servers(struct bal_ngx_peers *peers) {
     return (uint32_t)peers->servers.nelts;
 }
 
-/* The list of our servers, ready before the lock is taken. */
+/* The list of our servers, ready before the lock is taken. Nothing is applied while it cannot be made. */
 static void list_servers(struct bal_ngx_peers *peers) {
-    peers->server_list_count = peers->names ? bal_ngx_resolved_list(peers->names, peers->server_list)
-                                            : list_configured_servers(peers);
+    uint32_t count = peers->names ? bal_ngx_resolved_list(peers->names, peers->server_list)
+                                  : list_configured_servers(peers);
+    peers->unlisted = !bal_ngx_overlay_apply(peers, &count);
+    peers->server_list_count = count;
     peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count) ^
                               bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32;
 }
@@ -298,7 +318,8 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     peers->server_list =
         ngx_pcalloc(pool, ngx_max(peers->servers.nelts, peers->config.servers) * sizeof *peers->server_list);
     peers->names = peers->upstream->resolves ? bal_ngx_resolved_new(pool, peers->config.servers) : NULL;
-    if (!peers->d || !peers->known || !peers->server_list || (peers->upstream->resolves && !peers->names))
+    if (!peers->d || !peers->known || !peers->server_list || (peers->upstream->resolves && !peers->names) ||
+        !bal_ngx_overlay_init(peers, pool))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     if (peers->names) /* a reload goes on with what was known */
         bal_ngx_resolved_update(peers->names, peers);
@@ -381,8 +402,10 @@ static enum bal_receipt receive(void *user, uint64_t now, const struct bal_messa
 /* Under the lock. Where the servers have not changed, it only compares two numbers. */
 static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
     struct bal_ngx_peers *peers = user;
-    if (peers->shared->servers == peers->server_list_hash)
-        return BAL_OK;
+    if (peers->unlisted || peers->shared->servers == peers->server_list_hash)
+        return BAL_OK; /* or it is applied as soon as it can be listed */
+    if (peers->shared->servers && bal_ngx_overlay_is_old(peers))
+        return BAL_OK;        /* a process with a newer list may have applied it already */
     peers->shared->version++; /* first: a process that dies in the middle of this leaves numbers that mean
                                 others */
     const enum bal_code code =
@@ -413,7 +436,7 @@ static enum bal_ngx_server_activity activity_of(const struct bal_server_view *vi
     return view->jobs ? BAL_NGX_BUSY : BAL_NGX_IDLE;
 }
 
-enum { EJECTED = 1, SHUT = 2, SILENT = 4, FAILING = 8 };
+enum { EJECTED = 1, SHUT = 2, SILENT = 4, FAILING = 8, DRAINED = 16 };
 
 /* Under the lock: of one server. due: it is time to log. */
 static uint8_t collect_silence(struct bal_ngx_silence *silence, const struct bal_server_view *view,
@@ -454,13 +477,16 @@ static void tick(void *user, uint64_t now) {
         const struct bal_server_view view = bal_dispatcher_server(peers->d, number);
         const uint8_t before = view.name ? peers->shared->logged_state[number] : 0;
         const bool ejected = view.name && view.ejected, shut = view.name && view.shut;
-        peers->shared->logged_state[number] = (uint8_t)((ejected ? EJECTED : 0) | (shut ? SHUT : 0) |
-                                                        collect_silence(&peers->silence, &view, before, due));
+        const bool drained = view.name && view.drain && view.in_flight == 0;
+        peers->shared->logged_state[number] =
+            (uint8_t)((ejected ? EJECTED : 0) | (shut ? SHUT : 0) | (drained ? DRAINED : 0) |
+                      collect_silence(&peers->silence, &view, before, due));
         if (view.name && bal_ngx_check_log_change(peers, number, view.name, before & FAILING))
             peers->shared->logged_state[number] |= FAILING;
         bal_ngx_records_add_activity(peers->records, number, activity_of(&view), passed);
         log_change(peers, view.name, before & EJECTED, ejected, "ejected");
         log_change(peers, view.name, before & SHUT, shut, "closed by max_fails");
+        log_change(peers, view.name, before & DRAINED, drained, "drained: it has no request left");
     }
     if (peers->upstream->stations)
         update_silence(peers, now);
@@ -506,24 +532,34 @@ static void log_changes(void *user) {
     }
 }
 
-/* Names may have other addresses. */
-static void apply_resolved_servers(struct bal_ngx_peers *peers, uint64_t now) {
+/* Names have other addresses, or servers were changed at run time. */
+void bal_ngx_peers_update(struct bal_ngx_peers *peers, uint64_t now) {
     struct bal_error err;
-    if (bal_ngx_resolved_update(peers->names, peers))
+    const bool renamed = peers->names && bal_ngx_resolved_update(peers->names, peers);
+    if (renamed || peers->unlisted || bal_ngx_overlay_is_old(peers)) {
         list_servers(peers);
-    if (!bal_ngx_resolved_is_unapplied(peers->names) || !bal_ngx_zone_is_newest(&peers->zone) ||
+        peers->unapplied = true;
+    }
+    if (peers->unlisted || !peers->unapplied || !bal_ngx_zone_is_newest(&peers->zone) ||
         !bal_ngx_zone_lock(&peers->zone))
         return;
-    const enum bal_code code = apply(peers, now, &err); /* on failure again at the next tick */
+    peers->unapplied = apply(peers, now, &err) != BAL_OK; /* on failure again at the next tick */
+    bal_dispatcher_run_timers(peers->d, now);             /* requests that wait may have a server now */
     bal_ngx_zone_unlock(&peers->zone);
-    if (!code)
-        bal_ngx_resolved_set_applied(peers->names);
+}
+
+ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream) {
+    ngx_uint_t tries = 0;
+    if (!bal_ngx_changes_running()->used)
+        return upstream->resolves ? bal_ngx_resolved_tries(upstream) : upstream->tries;
+    for (ngx_uint_t k = 0; k < upstream->peer_sets; k++)
+        tries += upstream->peers[k].tries;
+    return tries ? tries : upstream->tries; /* nothing is listed yet, or all are closed */
 }
 
 static void check(void *user, uint64_t now) {
     struct bal_ngx_peers *peers = user;
-    if (peers->names)
-        apply_resolved_servers(peers, now);
+    bal_ngx_peers_update(peers, now);
     if (peers->upstream->stations)
         bal_ngx_peer_time_out_lost(peers, now);
     bal_ngx_check_run(peers, now);
@@ -590,7 +626,9 @@ static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
     server->max_conns = peer->max_conns;
     server->max_fails = peer->max_fails;
     server->fail_timeout = peer->fail_timeout;
-    server->down = peer->down;
+    server->down = peer->down && !bal_ngx_is_draining(peer->down);
+    server->drain = bal_ngx_is_draining(peer->down);
+    server->closed = peer->down;
     return NGX_OK;
 }
 
@@ -659,9 +697,9 @@ static bool is_other_family(const struct bal_ngx_upstream *upstream,
  * together: they meet in the same queue. It gets the weights of both, where the policy uses weights, and the
  * connections of both. */
 static void merge_server(struct bal_ngx_server *into, const struct bal_ngx_server *again, bool weighted) {
-    if (again->down)
+    if (again->closed)
         return;
-    if (into->down) {
+    if (into->closed) {
         *into = *again;
         return;
     }

@@ -21,7 +21,6 @@ struct name {
 struct bal_ngx_resolved {
     ngx_uint_t config;    /* nginx's count of changes when they were copied */
     bool copied;          /* once */
-    bool unapplied;       /* not applied to the block yet */
     bool overflow_logged; /* that there are too many has been logged */
     uint32_t count, room;
     struct name name[];
@@ -66,7 +65,9 @@ static void copy_address(struct name *n, const ngx_http_upstream_rr_peer_t *peer
                                      .sockaddr = &n->address.sockaddr,
                                      .socklen = peer->socklen,
                                      .weight = (ngx_uint_t)peer->weight,
-                                     .down = peer->down};
+                                     .down = peer->down && !bal_ngx_is_draining(peer->down),
+                                     .drain = bal_ngx_is_draining(peer->down),
+                                     .closed = peer->down};
 }
 
 static void set_name(struct name *n, const ngx_http_upstream_rr_peer_t *peer) {
@@ -75,7 +76,8 @@ static void set_name(struct name *n, const ngx_http_upstream_rr_peer_t *peer) {
         .name = n->text,
         .weight = (double)peer->weight,
         .max_conns = (uint32_t)peer->max_conns,
-        .down = peer->down,
+        .down = peer->down && !bal_ngx_is_draining(peer->down),
+        .drain = bal_ngx_is_draining(peer->down),
         .max_fails = (uint32_t)peer->max_fails,
         .fail_ns = (uint64_t)peer->fail_timeout * 1000000000,
     };
@@ -87,7 +89,7 @@ static void merge_peer(struct name *n, const ngx_http_upstream_rr_peer_t *peer, 
     struct bal_dispatcher_server *s = &n->server;
     if (peer->down)
         return;
-    if (s->down) {
+    if (s->down || s->drain) {
         set_name(n, peer);
         return;
     }
@@ -130,7 +132,7 @@ bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ng
     for (const ngx_http_upstream_rr_peer_t *p = rr_peers->peer; p && names->count < names->room; p = p->next)
         copy_peer(names, p, bal_ngx_uses_weights(peers->upstream));
     ngx_http_upstream_rr_peers_unlock(rr_peers);
-    names->copied = names->unapplied = true;
+    names->copied = true;
     log_too_many(names, peers, number);
     return true;
 }
@@ -143,14 +145,6 @@ uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_
     for (uint32_t i = 0; i < names->count; i++)
         servers[i] = names->name[i].server;
     return names->count;
-}
-
-bool bal_ngx_resolved_is_unapplied(const struct bal_ngx_resolved *names) {
-    return names->unapplied;
-}
-
-void bal_ngx_resolved_set_applied(struct bal_ngx_resolved *names) {
-    names->unapplied = false;
 }
 
 ngx_uint_t bal_ngx_resolved_tries(const struct bal_ngx_upstream *upstream) {
@@ -188,15 +182,6 @@ struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, n
 uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_dispatcher_server *servers) {
     (void)names, (void)servers;
     return 0;
-}
-
-bool bal_ngx_resolved_is_unapplied(const struct bal_ngx_resolved *names) {
-    (void)names;
-    return false;
-}
-
-void bal_ngx_resolved_set_applied(struct bal_ngx_resolved *names) {
-    (void)names;
 }
 
 ngx_uint_t bal_ngx_resolved_tries(const struct bal_ngx_upstream *upstream) {

@@ -14,8 +14,6 @@ static void copy_servers(struct bal_ngx_snapshot_peers *snapshot, struct bal_ngx
         s->view = bal_dispatcher_server(peers->d, number);
         if (!s->view.name)
             continue;
-        const struct bal_ngx_server *known = bal_ngx_peers_server(peers, number);
-        s->down = known && known->down;
         s->check = bal_dispatcher_check_view(peers->d, number);
         s->share = bal_dispatcher_slow_start_share(peers->d, snapshot->now, number);
         s->number = number;
@@ -44,6 +42,29 @@ static bool copy_peers(struct bal_ngx_snapshot_peers *snapshot, struct bal_ngx_p
     return true;
 }
 
+static void find_change(struct bal_ngx_snapshot_server *s, const struct bal_changes *table,
+                        const char *upstream) {
+    const struct bal_change *change = bal_changes_find(table, upstream, s->name);
+    if (!change)
+        return;
+    s->added = change->presence == BAL_SERVER_ADDED || change->presence == BAL_SERVER_ADDED_BACKUP;
+    bal_change_print(change, s->changed);
+}
+
+/* What was changed at run time; nothing, if its table cannot be locked now. */
+static void find_changes(struct bal_ngx_snapshot_peers *snapshot) {
+    struct bal_ngx_changes *changes = bal_ngx_changes_running();
+    const struct bal_changes *table = changes->used ? bal_ngx_changes_lock(changes) : NULL;
+    for (uint32_t i = 0; i < snapshot->servers; i++) {
+        snapshot->server[i].added = false;
+        snapshot->server[i].changed[0] = '\0';
+        if (table)
+            find_change(&snapshot->server[i], table, bal_ngx_upstream_name(snapshot->peers->upstream));
+    }
+    if (table)
+        bal_ngx_changes_unlock(changes);
+}
+
 /* False: out of memory. Then, or when its lock cannot be acquired, *tiers is not changed. */
 static bool snapshot_peers(struct bal_ngx_snapshot *all, struct bal_ngx_peers *peers, ngx_pool_t *pool) {
     struct bal_ngx_snapshot_peers *snapshot = &all->peers[all->peer_sets];
@@ -54,6 +75,7 @@ static bool snapshot_peers(struct bal_ngx_snapshot *all, struct bal_ngx_peers *p
     if (!copy_peers(snapshot, peers))
         return true;
     all->peer_sets++;
+    find_changes(snapshot);
     snapshot->untracked = peers->shared->untracked;
     snapshot->unsent = snapshot->counts.unsent + bal_ngx_zone_unsent(&peers->zone);
     snapshot->dropped = peers->zone.transport ? bal_ngx_transport_dropped(peers->zone.transport) : 0;
@@ -88,9 +110,9 @@ static const char *work_state(uint32_t jobs, uint32_t slots) {
 
 const char *bal_ngx_snapshot_state(const struct bal_ngx_snapshot_server *server) {
     const struct bal_server_view *view = &server->view;
-    if (view->leaving)
+    if (view->leaving || view->drain)
         return "draining";
-    if (server->down || view->down)
+    if (view->down)
         return "down";
     if (server->check.closed)
         return bal_check_state_name(server->check.state);

@@ -4,6 +4,7 @@
 #define NGINX_SNAPSHOT_H
 
 #include "ballast/live/check.h"
+#include "changes.h"
 #include "station.h"
 #include "upstream.h"
 
@@ -13,7 +14,8 @@ struct bal_ngx_snapshot_server {
     double share; /* of its usual requests, while it starts slowly; otherwise 1 */
     char name[BAL_SERVER_NAME];
     uint32_t number;
-    bool down; /* by the configuration of this process */
+    bool added;                    /* at run time */
+    char changed[BAL_CHANGE_TEXT]; /* what was changed then, as members of an object; empty: nothing */
     struct bal_ngx_meter meter;
 };
 

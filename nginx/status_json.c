@@ -128,6 +128,10 @@ static void print_server(struct bal_ngx_text *text, const struct bal_ngx_status 
     }
     if (view->full)
         bal_ngx_text_printf(text, ",\"full\":true");
+    if (s->added)
+        bal_ngx_text_printf(text, ",\"added\":true");
+    if (s->changed[0])
+        bal_ngx_text_printf(text, ",\"changed\":{%s}", s->changed);
     if (view->on_trial)
         bal_ngx_text_printf(text, ",\"on_trial\":true");
     if (view->until > snapshot->now)

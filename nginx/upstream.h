@@ -24,6 +24,8 @@ struct bal_ngx_server {
     ngx_uint_t weight, max_conns, max_fails;
     time_t fail_timeout;
     bool down;
+    bool drain;       /* as down, and it is to become empty */
+    bool closed;      /* not to be chosen now: as configured, or by a change at run time */
     ngx_int_t credit; /* for choosing without counting */
 #if (NGX_HTTP_SSL)
     ngx_ssl_session_t *session;
@@ -78,6 +80,10 @@ struct bal_ngx_peers {
     struct bal_dispatcher_server *server_list; /* our servers as passed to the block, and their hash */
     uint64_t server_list_hash;
     uint32_t server_list_count;
+    bool unlisted, unapplied;       /* the list must be made again; and applied to the block */
+    uint64_t changes_listed;        /* the generation of changes at run time that the list has */
+    char (*added)[BAL_SERVER_NAME]; /* names of servers that were added; NULL: none can be */
+    uint32_t tries;                 /* servers in the list that may be chosen, where changes are used */
     ngx_rbtree_t waiting;           /* struct bal_ngx_peer_data by ticket */
     struct bal_ngx_resolved *names; /* of servers that nginx looks up while it runs; NULL: none is */
     ngx_rbtree_node_t sentinel;
@@ -130,6 +136,16 @@ struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_
  * `failed` (or NULL), if there is another one. NULL: all are down. */
 struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peers,
                                                       const struct bal_ngx_server *failed);
+/* The i-th server of which this process knows without the block; NULL behind the last. Not those that were
+ * added at run time. */
+struct bal_ngx_server *bal_ngx_peers_own_server(const struct bal_ngx_peers *peers, ngx_uint_t i);
+/* Applies what has changed, of names and at run time, to the list and to the block, if that can be done now.
+ */
+void bal_ngx_peers_update(struct bal_ngx_peers *peers, uint64_t now);
+/* Servers that a request of this upstream may try. */
+ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream);
+/* How nginx writes the address "IP:PORT", "IP" or "unix:PATH"; false: it is none. */
+bool bal_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL_SERVER_NAME]);
 /* A decision has taken so long. */
 void bal_ngx_peers_add_decision_time(struct bal_ngx_peers *peers, uint64_t ns);
 
@@ -147,9 +163,6 @@ bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ng
 struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, ngx_uint_t i);
 /* What was copied last: at most `room` servers. */
 uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_dispatcher_server *servers);
-/* The copied list has not been applied to the block yet. */
-bool bal_ngx_resolved_is_unapplied(const struct bal_ngx_resolved *names);
-void bal_ngx_resolved_set_applied(struct bal_ngx_resolved *names);
 /* Servers of an upstream that are not down. */
 ngx_uint_t bal_ngx_resolved_tries(const struct bal_ngx_upstream *upstream);
 
@@ -230,6 +243,9 @@ void bal_ngx_hold_run_deferred(struct bal_ngx_peer_data *peer);
 /* The keys of `ballast_key`, or the public default key. */
 const struct bal_keys *bal_ngx_keys(ngx_conf_t *cf);
 
+static inline const char *bal_ngx_upstream_name(const struct bal_ngx_upstream *upstream) {
+    return (const char *)upstream->us->host.data; /* a word of the configuration is terminated */
+}
 /* The policy looks at the weights of servers. */
 bool bal_ngx_uses_weights(const struct bal_ngx_upstream *upstream);
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);

@@ -59,7 +59,7 @@ static void use_token(struct bal_dispatcher *d, uint32_t server) {
 /* Where servers have no stations, one that works on fewer requests than it could has a free slot. */
 static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
     return d->block->config.stations ? d->server[server].tokens.count > 0
-                                     : d->own[server] < d->block->config.slots;
+                                     : d->own[server] < d->server[server].slots;
 }
 
 /* Without stations the report of a server that has a free slot, by the rule of ballast/policy.h: after a
@@ -92,7 +92,7 @@ static void assign_server(struct bal_dispatcher *d, struct request *r, uint32_t 
     }
     if (__builtin_expect(d->slow->server[server].warming, 0))
         bal_dispatcher_warming_chosen(d, server);
-    if (d->flags & BAL_MAY_HOLD && d->block->config.slots > 1)
+    if (d->flags & BAL_MAY_HOLD && d->server[server].slots > 1)
         report_idle(d, server);
     bal_ledger_entry_set(&r->entry, state);
 }
@@ -126,7 +126,7 @@ static void report_load(struct bal_dispatcher *d, uint32_t server, double latenc
 static void report_remaining_load(struct bal_dispatcher *d, uint32_t server) {
     if (!d->reports_load || d->server[server].closed)
         return;
-    if (d->own[server] < d->block->config.slots ||
+    if (d->own[server] < d->server[server].slots ||
         bal_rng_uniform(&d->chance) < bal_policy_load_share(&d->policy))
         report_load(d, server, NAN);
 }
@@ -1062,12 +1062,15 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .shut = q->shut_until > 0,
                                     .on_trial = suspect && q->trying,
                                     .until = suspect ? (uint64_t)bal_ejection_until(d->ejection, number) : 0,
-                                    .down = s->closed & DOWN,
+                                    .down = s->closed & DOWN && !s->drain,
+                                    .drain = s->drain,
                                     .full = s->closed & FULL,
                                     .silent = s->closed & SILENT,
+                                    .weight = d->weight[number],
+                                    .max_conns = s->max_conns,
                                     .in_flight = d->own[number],
                                     .jobs = d->block->config.stations ? d->load[number] : d->own[number],
-                                    .slots = d->block->config.stations ? s->slots : d->block->config.slots,
+                                    .slots = s->slots,
                                     .tokens = s->tokens.count,
                                     .token_since = s->token_since,
                                     .status = standing[s->power],

@@ -84,7 +84,9 @@ struct server {
     uint32_t presence; /* written last when a server joins */
     uint32_t closed;   /* why; 0: it is open */
     uint32_t max_conns;
+    uint32_t slots; /* requests that it works on at once: configured, or reported by its station */
     uint32_t max_fails;
+    uint32_t drain;                     /* it is DOWN because it is to become empty */
     uint64_t answered, failed, took_ns; /* since it joined */
     struct latency_ewma latency_ewma;   /* without stations */
     uint64_t fail_ns;
@@ -93,7 +95,6 @@ struct server {
     /* Of stations: */
     struct bal_replay_window window;
     uint32_t power; /* enum bal_power_state */
-    uint32_t slots;
     double latency; /* seconds; NaN: not reported */
     uint64_t known_until;
     struct bal_tokens tokens; /* slots that it has offered to us */

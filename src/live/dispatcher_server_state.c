@@ -147,7 +147,7 @@ static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t s
     if (d->block->config.stations && s->power != BAL_POWER_ON)
         return s->power == BAL_POWER_OFF ? BAL_REPORT_OFF : BAL_REPORT_SETUP;
     const bool idle =
-        d->block->config.stations ? s->tokens.count > 0 : d->own[server] < d->block->config.slots;
+        d->block->config.stations ? s->tokens.count > 0 : d->own[server] < d->server[server].slots;
     if (!idle)
         return BAL_REPORT_BUSY;
     return policy_wants(d, BAL_WANTS_STILL_IDLE) ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;

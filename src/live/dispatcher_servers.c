@@ -144,6 +144,17 @@ static uint32_t add_server(struct bal_dispatcher *d, const struct bal_dispatcher
     return server;
 }
 
+/* Where no station reports its slots. The policy is told when they make it idle, or no longer idle. */
+static void set_slots(struct bal_dispatcher *d, uint32_t server, uint32_t slots) {
+    struct server *s = &d->server[server];
+    const uint32_t wanted = slots ? slots : d->block->config.slots;
+    if (d->block->config.stations || s->slots == wanted)
+        return;
+    s->slots = wanted;
+    if (s->presence == THERE && s->closed == 0)
+        bal_dispatcher_report_idle(d, server);
+}
+
 /* Returns whether its station has yet to be sent a RESYNC. */
 static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_server *given, uint32_t server,
                        uint32_t *free) {
@@ -160,9 +171,11 @@ static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
     s->max_conns = given->max_conns;
     s->max_fails = given->max_fails;
     s->fail_ns = given->fail_ns;
+    set_slots(d, server, given->slots);
     s->presence = THERE;
-    const bool comes_back = s->closed & DOWN && !given->down;
-    bal_dispatcher_server_mark(d, server, DOWN, given->down);
+    const bool down = given->down || given->drain, comes_back = s->closed & DOWN && !down;
+    s->drain = given->drain;
+    bal_dispatcher_server_mark(d, server, DOWN, down);
     bal_dispatcher_server_mark(d, server, FULL, s->max_conns && d->own[server] >= s->max_conns);
     bal_dispatcher_check_update(d, server); /* one that must pass first is never open */
     bal_dispatcher_server_mark(d, server, REMOVED, false);

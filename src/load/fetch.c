@@ -1,4 +1,4 @@
-/* Sends one HTTP/1.0 GET and reads the response, within a time limit. */
+/* Sends one HTTP/1.0 request and reads the response, within a time limit. */
 #include "load/fetch.h"
 
 #include "load/http_response.h"
@@ -59,16 +59,12 @@ static enum bal_code connect_to(struct exchange *x, const struct target *target,
     return error ? bal_fail(err, BAL_E_IO, "%s", strerror(error)) : BAL_OK;
 }
 
-static enum bal_code send_request(const struct exchange *x, const struct target *target, const char *accept,
-                                  struct bal_error *err) {
-    char text[2 * TARGET_TEXT + 200];
-    const int length =
-        snprintf(text, sizeof text, "GET %s HTTP/1.0\r\nHost: %s\r\nAccept: %s\r\nConnection: close\r\n\r\n",
-                 target->path, target->host, accept);
-    for (int sent = 0; sent < length;) {
-        const ssize_t n = send(x->fd, text + sent, (size_t)(length - sent), MSG_NOSIGNAL);
+static enum bal_code send_bytes(const struct exchange *x, const char *text, size_t length,
+                                struct bal_error *err) {
+    for (size_t sent = 0; sent < length;) {
+        const ssize_t n = send(x->fd, text + sent, length - sent, MSG_NOSIGNAL);
         if (n > 0) {
-            sent += (int)n;
+            sent += (size_t)n;
         } else if (n < 0 && errno != EAGAIN && errno != EINTR) {
             return bal_fail(err, BAL_E_IO, "%s", strerror(errno));
         } else {
@@ -78,6 +74,22 @@ static enum bal_code send_request(const struct exchange *x, const struct target 
         }
     }
     return BAL_OK;
+}
+
+static enum bal_code send_request(const struct exchange *x, const struct target *target,
+                                  const struct bal_fetch_request *request, struct bal_error *err) {
+    char text[FETCH_HEAD], body[100] = "";
+    if (request->body)
+        snprintf(body, sizeof body, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
+                 strlen(request->body));
+    const int length = snprintf(text, sizeof text,
+                                "%s %s HTTP/1.0\r\nHost: %s\r\nAccept: %s\r\n%s%s%sConnection: close\r\n\r\n",
+                                request->method, target->path, target->host, request->accept, body,
+                                request->header ? request->header : "", request->header ? "\r\n" : "");
+    if (length < 0 || (size_t)length >= sizeof text)
+        return bal_fail(err, BAL_E_RANGE, "the head of the request is longer than %d bytes", FETCH_HEAD - 1);
+    const enum bal_code code = send_bytes(x, text, (size_t)length, err);
+    return code || !request->body ? code : send_bytes(x, request->body, strlen(request->body), err);
 }
 
 static enum bal_code make_room(struct exchange *x, struct bal_error *err) {
@@ -134,10 +146,16 @@ static enum bal_code copy_body(struct exchange *x, struct bal_fetched *fetched, 
 
 enum bal_code bal_load_fetch(const struct target *target, const char *accept, double seconds,
                              struct bal_fetched *fetched, struct bal_error *err) {
+    const struct bal_fetch_request request = {.method = "GET", .accept = accept};
+    return bal_load_send(target, &request, seconds, fetched, err);
+}
+
+enum bal_code bal_load_send(const struct target *target, const struct bal_fetch_request *request,
+                            double seconds, struct bal_fetched *fetched, struct bal_error *err) {
     struct exchange x = {.fd = -1, .until = seconds_now() + seconds};
     *fetched = (struct bal_fetched){0};
     enum bal_code code = connect_to(&x, target, err);
-    code = code ? code : send_request(&x, target, accept, err);
+    code = code ? code : send_request(&x, target, request, err);
     code = code ? code : receive_response(&x, err);
     code = code ? code : copy_body(&x, fetched, err);
     if (x.fd >= 0)

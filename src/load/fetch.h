@@ -1,4 +1,4 @@
-/* Sends one HTTP GET and reads the response. */
+/* Sends one HTTP request and reads the response. */
 #ifndef LOAD_FETCH_H
 #define LOAD_FETCH_H
 
@@ -18,5 +18,15 @@ struct bal_fetched {
  * responses are not chunked. `accept` is the value of the header of that name. */
 enum bal_code bal_load_fetch(const struct target *target, const char *accept, double seconds,
                              struct bal_fetched *fetched, struct bal_error *err);
+
+/* The same for any method. */
+struct bal_fetch_request {
+    const char *method, *accept;
+    const char *header; /* one more, "Name: value"; NULL: none */
+    const char *body;   /* JSON; NULL: none */
+};
+enum { FETCH_HEAD = 8192 }; /* bytes of a head that is sent, at most */
+enum bal_code bal_load_send(const struct target *target, const struct bal_fetch_request *request,
+                            double seconds, struct bal_fetched *fetched, struct bal_error *err);
 
 #endif

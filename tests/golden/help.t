@@ -27,6 +27,7 @@ $ ballast --help
 |   load            send open-loop HTTP load to real servers and measure their answers
 |   test-server     run test servers in place of an app, to try and measure a load balancer
 |   watch           show a running fleet in the terminal: servers, queues, response times
+|   server          list, drain, change, add and remove servers of running dispatchers
 |   policies        list the policies, their parameters, costs and papers
 |   help            explain a command
 |
@@ -57,6 +58,7 @@ $ ballast
 !   load            send open-loop HTTP load to real servers and measure their answers
 !   test-server     run test servers in place of an app, to try and measure a load balancer
 !   watch           show a running fleet in the terminal: servers, queues, response times
+!   server          list, drain, change, add and remove servers of running dispatchers
 !   policies        list the policies, their parameters, costs and papers
 !   help            explain a command
 !

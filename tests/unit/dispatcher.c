@@ -710,6 +710,68 @@ static void servers_keep_their_counts_when_the_configuration_changes(void **stat
     end(&f);
 }
 
+/* It gets nothing new, is not down, and is empty when its requests have ended. */
+static void a_server_that_drains_becomes_empty(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(3);
+    struct fixture f = begin("least-conn", &config);
+    struct bal_dispatcher_server servers[3];
+    char names[3][16];
+    struct bal_dispatch to[6];
+    for (int i = 0; i < 6; i++)
+        to[i] = arrive(&f, 0);
+    name_servers(servers, names, 3);
+    servers[1].drain = true;
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, servers, 3, NULL), BAL_OK);
+    sound(&f);
+    const struct bal_server_view view = bal_dispatcher_server(f.d, 1);
+    assert_true(view.drain && !view.down && !view.open && view.in_flight == 2);
+    for (int i = 0; i < 6; i++)
+        assert_int_not_equal(arrive(&f, 0).server, 1);
+    for (int i = 0; i < 6; i++)
+        if (to[i].server == 1)
+            respond(&f, to[i].ticket, false);
+    assert_int_equal(in_flight(&f, 1), 0);
+    servers[1].drain = false;
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, servers, 3, NULL), BAL_OK);
+    assert_true(bal_dispatcher_server(f.d, 1).open && !bal_dispatcher_server(f.d, 1).drain);
+    assert_int_equal(arrive(&f, 0).server, 1);
+    servers[0].drain = servers[1].drain = servers[2].drain = true;
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, servers, 3, NULL), BAL_OK);
+    const struct bal_dispatch none = arrive(&f, 0);
+    assert_true(none.verdict == BAL_REFUSE && none.reason == BAL_REASON_NONE_OPEN);
+    end(&f);
+}
+
+/* More slots take requests that wait; fewer keep what is there, and take nothing more. */
+static void slots_of_single_servers(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(2);
+    struct fixture f = begin("jiq:else=hold", &config);
+    struct bal_dispatcher_server servers[2];
+    char names[2][16];
+    struct bal_dispatch to[3], held;
+    for (int i = 0; i < 3; i++)
+        to[i] = arrive(&f, 0);
+    assert_true(to[1].verdict == BAL_SEND && to[2].verdict == BAL_WAIT);
+    name_servers(servers, names, 2);
+    servers[1].slots = 2;
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, servers, 2, NULL), BAL_OK);
+    bal_dispatcher_run_timers(f.d, f.now);
+    sound(&f);
+    assert_true(bal_dispatcher_next_decision(f.d, f.now, &held) && held.server == 1);
+    assert_true(bal_dispatcher_server(f.d, 0).slots == 1 && bal_dispatcher_server(f.d, 1).slots == 2);
+    assert_int_equal(in_flight(&f, 1), 2);
+    servers[1].slots = 0; /* as configured */
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, servers, 2, NULL), BAL_OK);
+    assert_int_equal(bal_dispatcher_server(f.d, 1).slots, 1);
+    respond(&f, held.ticket, false);
+    assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT); /* one is there still */
+    respond(&f, to[to[0].server == 1 ? 0 : 1].ticket, false);
+    assert_true(bal_dispatcher_next_decision(f.d, f.now, &held) && held.server == 1);
+    end(&f);
+}
+
 /* A, then B, then C, with requests at A and at B: C comes as numbers become free, and what is there is used.
  */
 static void servers_that_do_not_fit_come_later(void **state) {
@@ -1832,6 +1894,8 @@ int main(void) {
         cmocka_unit_test(the_only_server_is_not_closed_by_max_fails),
         cmocka_unit_test(late_answers_do_not_open_a_server_that_max_fails_has_closed),
         cmocka_unit_test(servers_keep_their_counts_when_the_configuration_changes),
+        cmocka_unit_test(a_server_that_drains_becomes_empty),
+        cmocka_unit_test(slots_of_single_servers),
         cmocka_unit_test(servers_that_do_not_fit_come_later),
         cmocka_unit_test(a_server_that_leaves_and_returns_is_the_same),
         cmocka_unit_test(a_server_that_leaves_in_ejection_lets_time_pass),

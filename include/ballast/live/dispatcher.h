@@ -118,7 +118,9 @@ struct bal_dispatcher_server {
     uint64_t station;   /* id of its station; ignored without stations */
     double weight;      /* 0 is 1 */
     uint32_t max_conns; /* requests under way at most; 0: any number */
+    uint32_t slots;     /* requests that it works on at once, where no station reports it; 0: config.slots */
     bool down;          /* not to be chosen */
+    bool drain;         /* nor is this one: its requests are to end, so that it can be taken away */
     /* As in nginx: a server that has failed (BAL_OUTCOME_FAILED) so many times within so long is closed for
      * as long; then one request at a time tries it, and one that does not fail clears it. 0: never; nor is
      * the only server of a fleet, unless it is `backed`. All may be closed so. With stations both are
@@ -259,11 +261,14 @@ struct bal_server_view {
     bool on_trial;  /* one request is trying it; no other request goes there meanwhile */
     uint64_t until; /* of ejected and shut: when it may be tried; 0 for neither */
     bool down;      /* by the configuration */
+    bool drain;     /* gets nothing new, by the configuration; it is empty when in_flight is 0 */
     bool full;      /* has as many requests of ours as it may have */
     bool silent;    /* stations: it has sent nothing for too long */
+    double weight;
+    uint32_t max_conns;
     uint32_t in_flight;
     uint32_t jobs;        /* waiting and in service, of all dispatchers where its station reports */
-    uint32_t slots;       /* stations: as reported */
+    uint32_t slots;       /* as configured, or as its station reports */
     uint32_t tokens;      /* at hand */
     uint64_t token_since; /* when the last one came; 0: none has */
     enum bal_server_status status;

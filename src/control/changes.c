@@ -1,0 +1,107 @@
+/* The table of changes: finding, putting, removing, applying. */
+#include "control/changes.h"
+
+#include <string.h>
+
+static const struct bal_change nothing = {
+    .weight = BAL_AS_CONFIGURED, .max_conns = BAL_AS_CONFIGURED, .slots = BAL_AS_CONFIGURED};
+
+bool bal_change_init(struct bal_change *change, const char *upstream, const char *server) {
+    *change = nothing;
+    if (strlen(upstream) >= sizeof change->upstream || strlen(server) >= sizeof change->server)
+        return false;
+    memcpy(change->upstream, upstream, strlen(upstream));
+    memcpy(change->server, server, strlen(server));
+    return true;
+}
+
+/* server: NULL stands in front of all servers of the upstream. */
+static int compare(const struct bal_change *change, const char *upstream, const char *server) {
+    const int order = strcmp(change->upstream, upstream);
+    if (order)
+        return order;
+    return server ? strcmp(change->server, server) : 1;
+}
+
+/* Where it is, or would be. */
+static uint32_t find_place(const struct bal_changes *changes, const char *upstream, const char *server) {
+    uint32_t low = 0, high = changes->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (compare(&changes->change[middle], upstream, server) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct bal_change *bal_changes_find(const struct bal_changes *changes, const char *upstream,
+                                          const char *server) {
+    const struct bal_change *change = &changes->change[find_place(changes, upstream, server)];
+    const bool within = change < changes->change + changes->count;
+    return within && compare(change, upstream, server) == 0 ? change : NULL;
+}
+
+const struct bal_change *bal_changes_of(const struct bal_changes *changes, const char *upstream,
+                                        uint32_t *count) {
+    const uint32_t first = find_place(changes, upstream, NULL);
+    *count = 0;
+    while (first + *count < changes->count && strcmp(changes->change[first + *count].upstream, upstream) == 0)
+        (*count)++;
+    return &changes->change[first];
+}
+
+static bool changes_nothing(const struct bal_change *c) {
+    return c->state == BAL_STATE_CONFIGURED && c->presence == BAL_SERVER_CONFIGURED &&
+           c->weight == BAL_AS_CONFIGURED && c->max_conns == BAL_AS_CONFIGURED &&
+           c->slots == BAL_AS_CONFIGURED;
+}
+
+static void cut(struct bal_changes *changes, uint32_t first, uint32_t count) {
+    memmove(&changes->change[first], &changes->change[first + count],
+            (changes->count - first - count) * sizeof changes->change[0]);
+    changes->count -= count;
+}
+
+enum bal_code bal_changes_put(struct bal_changes *changes, const struct bal_change *change,
+                              struct bal_error *err) {
+    const uint32_t place = find_place(changes, change->upstream, change->server);
+    const bool known = bal_changes_find(changes, change->upstream, change->server) != NULL;
+    if (changes_nothing(change)) {
+        cut(changes, place, known);
+        return BAL_OK;
+    }
+    if (!known && changes->count == BAL_CHANGES_MAX)
+        return bal_fail(err, BAL_E_RANGE, "%d servers are changed already, and there is no room for more",
+                        BAL_CHANGES_MAX);
+    if (!known)
+        memmove(&changes->change[place + 1], &changes->change[place],
+                (changes->count++ - place) * sizeof changes->change[0]);
+    changes->change[place] = *change;
+    return BAL_OK;
+}
+
+uint32_t bal_changes_remove(struct bal_changes *changes, const char *upstream, const char *server) {
+    uint32_t count = 1;
+    const struct bal_change *first =
+        server ? bal_changes_find(changes, upstream, server) : bal_changes_of(changes, upstream, &count);
+    if (!first || count == 0)
+        return 0;
+    cut(changes, (uint32_t)(first - changes->change), count);
+    return count;
+}
+
+bool bal_change_apply(const struct bal_change *change, struct bal_dispatcher_server *server) {
+    if (change->state != BAL_STATE_CONFIGURED) {
+        server->down = change->state == BAL_STATE_DOWN;
+        server->drain = change->state == BAL_STATE_DRAIN;
+    }
+    if (change->weight != BAL_AS_CONFIGURED)
+        server->weight = change->weight;
+    if (change->max_conns != BAL_AS_CONFIGURED)
+        server->max_conns = change->max_conns;
+    if (change->slots != BAL_AS_CONFIGURED)
+        server->slots = change->slots;
+    return change->presence != BAL_SERVER_REMOVED;
+}

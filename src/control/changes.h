@@ -1,0 +1,76 @@
+/* Changes of servers at run time, on top of the configuration: what they are, their JSON, and the file that
+ * keeps them. schema/api.schema.json describes the JSON.
+ *
+ * A change belongs to one server of one upstream. It is kept as long as something differs from the
+ * configuration. Changes of servers and upstreams that the configuration does not name (any longer) do
+ * nothing. */
+#ifndef CONTROL_CHANGES_H
+#define CONTROL_CHANGES_H
+
+#include "ballast/live/dispatcher.h"
+
+#include <stdio.h>
+
+enum {
+    BAL_CHANGES_MAX = 2048,     /* servers that are changed */
+    BAL_UPSTREAM_NAME = 128,    /* bytes of the name of an upstream, the terminator included */
+    BAL_CHANGES_FILE = 1 << 20, /* bytes of a file, at most */
+    BAL_WEIGHT_MOST = 1000000,  /* also of slots and max_conns */
+};
+#define BAL_AS_CONFIGURED UINT32_MAX /* of numbers that are not changed */
+
+enum bal_change_state { BAL_STATE_CONFIGURED, BAL_STATE_UP, BAL_STATE_DRAIN, BAL_STATE_DOWN };
+enum bal_change_presence {
+    BAL_SERVER_CONFIGURED,
+    BAL_SERVER_ADDED,
+    BAL_SERVER_ADDED_BACKUP,
+    BAL_SERVER_REMOVED
+};
+
+struct bal_change {
+    char upstream[BAL_UPSTREAM_NAME], server[BAL_SERVER_NAME];
+    uint32_t state, presence;
+    uint32_t weight, max_conns, slots; /* max_conns 0: any number */
+};
+
+/* Sorted by upstream and server. */
+struct bal_changes {
+    uint64_t generation; /* one more with each change */
+    uint32_t count;
+    struct bal_change change[BAL_CHANGES_MAX];
+};
+
+/* The change that changes nothing. False: a name is too long. */
+bool bal_change_init(struct bal_change *change, const char *upstream, const char *server);
+/* NULL: there is none. O(log changes). */
+const struct bal_change *bal_changes_find(const struct bal_changes *changes, const char *upstream,
+                                          const char *server);
+/* The changes of an upstream are the *count ones from here on. */
+const struct bal_change *bal_changes_of(const struct bal_changes *changes, const char *upstream,
+                                        uint32_t *count);
+/* Puts the change in the place of the present one. BAL_E_RANGE: there is no room for more. */
+enum bal_code bal_changes_put(struct bal_changes *changes, const struct bal_change *change,
+                              struct bal_error *err);
+/* Of one server; of all of the upstream: server is NULL. Returns how many. */
+uint32_t bal_changes_remove(struct bal_changes *changes, const char *upstream, const char *server);
+
+/* What a dispatcher is told of the server. False: it is removed. */
+bool bal_change_apply(const struct bal_change *change, struct bal_dispatcher_server *server);
+
+/* Reads the JSON of one change on top of *change: fields that are not named stay as they are, and null means
+ * what is configured. With `add` the server is named in it. On failure *change is undefined. */
+enum bal_code bal_change_read(const char *text, size_t length, bool add, struct bal_change *change,
+                              struct bal_error *err);
+/* What is changed, as members of an object: `"state":"drain","weight":2`; "" when nothing is. Returns the
+ * length, which is less than BAL_CHANGE_TEXT. */
+enum { BAL_CHANGE_TEXT = 200 };
+size_t bal_change_print(const struct bal_change *change, char text[BAL_CHANGE_TEXT]);
+/* "as configured", "up", "drain", "down". */
+const char *bal_change_state_name(uint32_t state);
+
+/* Reads and prints a whole file. On failure *changes is empty. */
+enum bal_code bal_changes_read(const char *text, size_t length, struct bal_changes *changes,
+                               struct bal_error *err);
+void bal_changes_print(const struct bal_changes *changes, FILE *out);
+
+#endif

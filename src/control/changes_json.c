@@ -1,0 +1,313 @@
+/* Changes as JSON: the bodies of requests, and the file that keeps them. */
+#include "control/changes.h"
+
+#include "format/json.h"
+#include "format/json_reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { FILE_VERSION = 1, GENERATION_BITS = 53 };
+
+/* Where a field may stand. */
+enum place { IN_PATCH = 1, IN_POST = 2, IN_FILE = 4, EVERYWHERE = 7 };
+
+/* What is read, and which fields have been. */
+struct reading {
+    struct json_reader json;
+    struct bal_change *change;
+    enum place place;
+    unsigned seen;
+    struct bal_error *err;
+};
+
+static enum bal_code fail(const struct reading *r, const char *fault) {
+    const struct json_reader *json = &r->json;
+    return bal_fail(r->err, BAL_E_SYNTAX, "line %u, column %u: %s", json->line, json->column, fault);
+}
+
+/* ---- fields ---- */
+
+const char *bal_change_state_name(uint32_t state) {
+    static const char *const names[] = {[BAL_STATE_CONFIGURED] = "as configured",
+                                        [BAL_STATE_UP] = "up",
+                                        [BAL_STATE_DRAIN] = "drain",
+                                        [BAL_STATE_DOWN] = "down"};
+    return names[state];
+}
+
+static bool is_printable(const char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text <= ' ' || *text == 0x7f)
+            return false;
+    return true;
+}
+
+static bool read_name(struct reading *r, char *name, size_t room) {
+    if (!bal_json_reader_string(&r->json, name, room))
+        return false;
+    return (*name && is_printable(name)) ||
+           bal_json_reader_fail(&r->json, "a name needs characters, without spaces");
+}
+
+static bool read_server(struct reading *r) {
+    return read_name(r, r->change->server, sizeof r->change->server);
+}
+
+static bool read_upstream(struct reading *r) {
+    return read_name(r, r->change->upstream, sizeof r->change->upstream);
+}
+
+static bool read_null(struct reading *r) {
+    return bal_json_reader_peek(&r->json) == 'n' && bal_json_reader_null(&r->json);
+}
+
+static bool read_state(struct reading *r) {
+    char word[16];
+    r->change->state = BAL_STATE_CONFIGURED;
+    if (read_null(r))
+        return true;
+    if (!bal_json_reader_string(&r->json, word, sizeof word))
+        return false;
+    for (uint32_t state = BAL_STATE_UP; state <= BAL_STATE_DOWN; state++)
+        if (strcmp(word, bal_change_state_name(state)) == 0)
+            r->change->state = state;
+    return r->change->state != BAL_STATE_CONFIGURED ||
+           bal_json_reader_fail(&r->json, "state is \"up\", \"drain\" or \"down\", or null as configured");
+}
+
+static bool read_whole(struct reading *r, double low, uint32_t *number, const char *right) {
+    double value;
+    *number = BAL_AS_CONFIGURED;
+    if (read_null(r))
+        return true;
+    if (!bal_json_reader_number(&r->json, &value))
+        return false;
+    if (!(value >= low && value <= BAL_WEIGHT_MOST && value == floor(value)))
+        return bal_json_reader_fail(&r->json, right);
+    *number = (uint32_t)value;
+    return true;
+}
+
+static bool read_weight(struct reading *r) {
+    return read_whole(r, 1, &r->change->weight,
+                      "weight is a whole number from 1 to 1000000, or null as configured");
+}
+
+static bool read_max_conns(struct reading *r) {
+    return read_whole(r, 0, &r->change->max_conns,
+                      "max_conns is a whole number up to 1000000 (0: any number), or null as configured");
+}
+
+static bool read_slots(struct reading *r) {
+    return read_whole(r, 1, &r->change->slots,
+                      "slots is a whole number from 1 to 1000000, or null as configured");
+}
+
+static bool read_backup(struct reading *r) {
+    bool backup;
+    if (!bal_json_reader_bool(&r->json, &backup))
+        return false;
+    if (backup)
+        r->change->presence = BAL_SERVER_ADDED_BACKUP;
+    return true;
+}
+
+static bool read_presence(struct reading *r) {
+    static const char *const words[] = {[BAL_SERVER_ADDED] = "added",
+                                        [BAL_SERVER_ADDED_BACKUP] = "added backup",
+                                        [BAL_SERVER_REMOVED] = "removed"};
+    char word[16];
+    if (!bal_json_reader_string(&r->json, word, sizeof word))
+        return false;
+    for (uint32_t i = BAL_SERVER_ADDED; i <= BAL_SERVER_REMOVED; i++)
+        if (strcmp(word, words[i]) == 0)
+            r->change->presence = i;
+    return r->change->presence != BAL_SERVER_CONFIGURED ||
+           bal_json_reader_fail(&r->json, "presence is \"added\", \"added backup\" or \"removed\"");
+}
+
+static const struct field {
+    const char *name;
+    enum place places;
+    bool (*read)(struct reading *r);
+} fields[] = {
+    {"upstream", IN_FILE, read_upstream},      {"server", IN_FILE | IN_POST, read_server},
+    {"state", EVERYWHERE, read_state},         {"weight", EVERYWHERE, read_weight},
+    {"max_conns", EVERYWHERE, read_max_conns}, {"slots", EVERYWHERE, read_slots},
+    {"backup", IN_POST, read_backup},          {"presence", IN_FILE, read_presence},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static bool has_field(const struct reading *r, const char *name) {
+    for (size_t i = 0; i < FIELDS; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return r->seen >> i & 1;
+    return false;
+}
+
+static bool read_field(struct reading *r, const char *key) {
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (!(fields[i].places & r->place) || strcmp(fields[i].name, key) != 0)
+            continue;
+        if (r->seen >> i & 1)
+            return bal_json_reader_fail(&r->json, "a field that stands here twice");
+        r->seen |= 1u << i;
+        return fields[i].read(r);
+    }
+    return bal_json_reader_fail(
+        &r->json, r->place == IN_PATCH ? "an unknown field; use state, weight, max_conns or slots"
+                  : r->place == IN_POST
+                      ? "an unknown field; use server, backup, state, weight, max_conns or slots"
+                      : "an unknown field");
+}
+
+/* The members of one change. */
+static bool read_change(struct reading *r) {
+    char key[32];
+    r->seen = 0;
+    if (!bal_json_reader_open(&r->json, '{'))
+        return false;
+    while (bal_json_reader_key(&r->json, key, sizeof key))
+        if (!read_field(r, key))
+            return false;
+    if (!r->json.fault && r->place != IN_PATCH && !has_field(r, "server"))
+        return bal_json_reader_fail(&r->json, "field server is missing");
+    if (!r->json.fault && r->place == IN_PATCH && r->seen == 0)
+        return bal_json_reader_fail(&r->json, "no field; use state, weight, max_conns or slots");
+    return !r->json.fault;
+}
+
+enum bal_code bal_change_read(const char *text, size_t length, bool add, struct bal_change *change,
+                              struct bal_error *err) {
+    struct reading r = {.change = change, .place = add ? IN_POST : IN_PATCH, .err = err};
+    bal_json_reader_init(&r.json, text, length);
+    if (add)
+        change->presence = BAL_SERVER_ADDED;
+    return read_change(&r) && bal_json_reader_end(&r.json) ? BAL_OK : fail(&r, r.json.fault);
+}
+
+/* ---- the file ---- */
+
+static bool read_generation(struct reading *r, struct bal_changes *changes) {
+    double number;
+    if (!bal_json_reader_number(&r->json, &number))
+        return false;
+    if (!(number >= 0 && number < ldexp(1, GENERATION_BITS) && number == floor(number)))
+        return bal_json_reader_fail(&r->json, "generation is a whole number below 2^53");
+    changes->generation = (uint64_t)number;
+    return true;
+}
+
+static bool read_version(struct reading *r) {
+    double version;
+    return bal_json_reader_number(&r->json, &version) &&
+           (version == FILE_VERSION || bal_json_reader_fail(&r->json, "a file of another version"));
+}
+
+static bool read_list(struct reading *r, struct bal_changes *changes) {
+    struct bal_change change;
+    r->change = &change;
+    if (!bal_json_reader_open(&r->json, '['))
+        return false;
+    while (bal_json_reader_item(&r->json)) {
+        bal_change_init(&change, "", "");
+        if (!read_change(r))
+            return false;
+        if (!has_field(r, "upstream"))
+            return bal_json_reader_fail(&r->json, "field upstream is missing");
+        if (bal_changes_find(changes, change.upstream, change.server))
+            return bal_json_reader_fail(&r->json, "a server that stands here twice");
+        if (bal_changes_put(changes, &change, NULL))
+            return bal_json_reader_fail(&r->json, "more than 2048 servers");
+    }
+    return !r->json.fault;
+}
+
+static bool read_file(struct reading *r, struct bal_changes *changes) {
+    static const char *const names[] = {"ballast_state", "generation", "changes"};
+    char key[32];
+    unsigned next = 0;
+    if (!bal_json_reader_open(&r->json, '{'))
+        return false;
+    while (bal_json_reader_key(&r->json, key, sizeof key)) {
+        if (next == sizeof names / sizeof *names || strcmp(key, names[next]) != 0)
+            return bal_json_reader_fail(&r->json, "this is no file of ballast_state");
+        if (next == 0 ? !read_version(r) : next == 1 ? !read_generation(r, changes) : !read_list(r, changes))
+            return false;
+        next++;
+    }
+    if (!r->json.fault && next < sizeof names / sizeof *names)
+        return bal_json_reader_fail(&r->json, "this is no file of ballast_state");
+    return bal_json_reader_end(&r->json);
+}
+
+enum bal_code bal_changes_read(const char *text, size_t length, struct bal_changes *changes,
+                               struct bal_error *err) {
+    struct reading r = {.place = IN_FILE, .err = err};
+    changes->count = 0;
+    changes->generation = 0;
+    bal_json_reader_init(&r.json, text, length);
+    if (length > BAL_CHANGES_FILE)
+        return bal_fail(err, BAL_E_RANGE, "%zu bytes, where at most %d are read", length, BAL_CHANGES_FILE);
+    if (read_file(&r, changes))
+        return BAL_OK;
+    changes->count = 0;
+    changes->generation = 0;
+    return fail(&r, r.json.fault);
+}
+
+/* ---- printing ---- */
+
+static size_t print_number(char *text, size_t room, const char *name, uint32_t number, bool first) {
+    if (number == BAL_AS_CONFIGURED)
+        return 0;
+    return (size_t)snprintf(text, room, "%s\"%s\":%" PRIu32, first ? "" : ",", name, number);
+}
+
+size_t bal_change_print(const struct bal_change *c, char text[BAL_CHANGE_TEXT]) {
+    size_t length = 0;
+    text[0] = '\0';
+    if (c->state != BAL_STATE_CONFIGURED)
+        length = (size_t)snprintf(text, BAL_CHANGE_TEXT, "\"state\":\"%s\"", bal_change_state_name(c->state));
+    length += print_number(text + length, BAL_CHANGE_TEXT - length, "weight", c->weight, length == 0);
+    length += print_number(text + length, BAL_CHANGE_TEXT - length, "max_conns", c->max_conns, length == 0);
+    length += print_number(text + length, BAL_CHANGE_TEXT - length, "slots", c->slots, length == 0);
+    return length;
+}
+
+static void print_file_number(struct json *json, const char *name, uint32_t number) {
+    if (number != BAL_AS_CONFIGURED)
+        bal_json_count(json, name, number);
+}
+
+static void print_change(struct json *json, const struct bal_change *c) {
+    static const char *const presence[] = {[BAL_SERVER_ADDED] = "added",
+                                           [BAL_SERVER_ADDED_BACKUP] = "added backup",
+                                           [BAL_SERVER_REMOVED] = "removed"};
+    bal_json_open_line(json, NULL, '{');
+    bal_json_text(json, "upstream", c->upstream);
+    bal_json_text(json, "server", c->server);
+    if (c->presence != BAL_SERVER_CONFIGURED)
+        bal_json_text(json, "presence", presence[c->presence]);
+    if (c->state != BAL_STATE_CONFIGURED)
+        bal_json_text(json, "state", bal_change_state_name(c->state));
+    print_file_number(json, "weight", c->weight);
+    print_file_number(json, "max_conns", c->max_conns);
+    print_file_number(json, "slots", c->slots);
+    bal_json_close(json, '}');
+}
+
+void bal_changes_print(const struct bal_changes *changes, FILE *out) {
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_count(&json, "ballast_state", FILE_VERSION);
+    bal_json_count(&json, "generation", changes->generation);
+    bal_json_open(&json, "changes", '[');
+    for (uint32_t i = 0; i < changes->count; i++)
+        print_change(&json, &changes->change[i]);
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
+}
