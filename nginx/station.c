@@ -1,6 +1,6 @@
-/* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N] [listen=ADDRESS
- * [record=N] [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID
- * [standby=T]]];` and its block in shared memory. */
+/* The directive `ballast_station slots=K [queue=N[,T]] [queue.CLASS=N[,T]] [class=$variable] [classes=N]
+ * [listen=ADDRESS [record=N] [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]]
+ * [keeper=ADDRESS,ID [standby=T]]];` and its block in shared memory. */
 #include "station.h"
 
 #include "class.h"
@@ -208,6 +208,12 @@ static void tick(void *user, uint64_t now) {
                                  bal_ngx_records_elapsed(station->records, now));
 }
 
+static struct bal_ngx_refused refused(void *user) {
+    const struct bal_ngx_station *station = user;
+    const struct bal_station_counts counts = bal_station_counts(station->s);
+    return (struct bal_ngx_refused){counts.full, counts.replaced, counts.overdue};
+}
+
 static void decisions_ready(void *user) {
     bal_ngx_station_request_process_decisions(user);
 }
@@ -234,6 +240,7 @@ static const struct bal_ngx_role role = {
     .wake_pending = wake_pending,
     .apply = apply,
     .tick = tick,
+    .refused = refused,
     .decisions_ready = decisions_ready,
     .outgoing = outgoing,
     .receive = receive,
@@ -260,8 +267,16 @@ static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 static char *set_queue(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
     station->queue_given = true;
-    return set_number(cf, "\"queue=", value, 0, 1 << 24, &station->queue,
-                      "the number of requests that may wait, from 0 on");
+    if (bal_ngx_limit_parse(value, 0, &station->queue, &station->queue_time))
+        return NGX_CONF_OK;
+    return bal_ngx_option_error(cf, "\"queue=", value,
+                                "queue=N or queue=N,T: at most N requests wait, for at most T, as in "
+                                "queue=100,10s");
+}
+
+static char *set_class_limit(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return bal_ngx_class_limit_set(cf, "queue.", value, station->class_limit);
 }
 
 static char *set_classes(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -396,11 +411,21 @@ static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots},   {"queue=", set_queue},       {"classes=", set_classes},
-    {"class=", set_class},   {"listen=", set_listen},     {"dispatchers=", set_dispatchers},
-    {"report=", set_report}, {"stations=", set_stations}, {"steal=", set_steal},
-    {"keeper=", set_keeper}, {"standby=", set_standby},   {"record=", set_record},
-    {"abort=", set_abort},   {"urgent=", set_urgent},
+    {"slots=", set_slots, false},
+    {"queue=", set_queue, false},
+    {"queue.", set_class_limit, true},
+    {"classes=", set_classes, false},
+    {"class=", set_class, false},
+    {"listen=", set_listen, false},
+    {"dispatchers=", set_dispatchers, false},
+    {"report=", set_report, false},
+    {"stations=", set_stations, false},
+    {"steal=", set_steal, false},
+    {"keeper=", set_keeper, false},
+    {"standby=", set_standby, false},
+    {"record=", set_record, false},
+    {"abort=", set_abort, false},
+    {"urgent=", set_urgent, false},
 };
 
 /* ---- the configuration ---- */
@@ -409,16 +434,18 @@ static const struct bal_ngx_option options[] = {
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station) {
     const size_t room = station->us->host.len + 300 + BAL_STEAL_TEXT;
     char steal[BAL_STEAL_TEXT];
-    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
+    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
         return name;
     bal_steal_print(&station->steal, steal, sizeof steal);
-    const u_char *end = ngx_snprintf(
+    u_char *end = ngx_snprintf(
         name.data, room,
-        "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M steal=%s keeper=%uL "
+        "ballast_station:%V slots=%ui queue=%ui,%M classes=%ui listen=%V report=%M steal=%s keeper=%uL "
         "standby=%M record=%uD",
-        &station->us->host, station->slots, station->queue, station->classes, &station->listen.name,
-        station->report, steal, station->keeper.id, station->standby, records_capacity(station));
+        &station->us->host, station->slots, station->queue, station->queue_time, station->classes,
+        &station->listen.name, station->report, steal, station->keeper.id, station->standby,
+        records_capacity(station));
+    end = bal_ngx_class_limits_print(end, station->class_limit);
     name.len = (size_t)(end - name.data);
     return name;
 }
@@ -478,6 +505,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                                   .slots = (uint32_t)station->slots,
                                                   .queue = (uint32_t)station->queue,
                                                   .classes = (uint32_t)station->classes,
+                                                  .queue_ns = (uint64_t)station->queue_time * 1000000,
                                                   .peers = DISPATCHERS_MOST + STATIONS_MOST,
                                                   .beat_ns = (uint64_t)(speaks ? BEAT_MS : HOUR_MS) * 1000000,
                                                   .offer_ns = (uint64_t)station->report * 1000000,
@@ -487,6 +515,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                                   .standby_ns = (uint64_t)station->standby * 1000000,
                                                   .id = speaks ? station->listen.id : 1,
                                                   .boot = 1};
+    memcpy(station->config.class_limit, station->class_limit, sizeof station->class_limit);
     if (bal_station_check(&station->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast_station: %s in %V:%ui", err.text, &station->file,
                       station->line);
@@ -554,13 +583,17 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->line = cf->conf_file->line;
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
-                                    "slots=, queue=, classes=, class=, listen=, dispatchers=, stations=, "
-                                    "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
+        result = bal_ngx_option_set(
+            cf, options, sizeof options / sizeof *options, station, &text[i],
+            "slots=, queue=, queue.CLASS=, classes=, class=, listen=, dispatchers=, stations=, "
+            "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
     if (result == NGX_CONF_OK)
         result = check_options(cf, station);
     if (!station->classes)
         station->classes = station->class ? BAL_CLASSES_MAX : 1;
+    if (result == NGX_CONF_OK)
+        result = bal_ngx_class_limits_check(cf, "queue.", "queue=", station->class_limit, station->classes,
+                                            station->queue);
     ngx_http_upstream_init_pt *init = &station->us->peer.init_upstream;
     station->init_upstream = *init ? *init : ngx_http_upstream_init_round_robin;
     *init = init_upstream;
