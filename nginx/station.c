@@ -16,6 +16,8 @@ enum {
     BEAT_MS = 100,
     STEAL_MS = 50, /* how long to wait for granted requests */
     HOUR_MS = 3600000,
+    SILENCE_MS = 1000,        /* a keeper that has not answered START for so long is reported ... */
+    SILENCE_PAUSE_MS = 60000, /* ... and again after so long */
 };
 
 struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *us) {
@@ -34,17 +36,24 @@ static size_t records_size(const struct bal_ngx_station *station) {
     return bal_ngx_aligned(bal_ngx_records_size(1, records_capacity(station)));
 }
 
+static const size_t records_at = 64;
+_Static_assert(sizeof(struct bal_ngx_station_shared) <= 64, "it fits in front of the records");
+
+static size_t core_at(const struct bal_ngx_station *station) {
+    return records_at + records_size(station);
+}
+
 static size_t size(void *user, uint32_t requests) {
     const struct bal_ngx_station *station = user;
     (void)requests; /* slots and queue determine how many */
-    return records_size(station) + bal_station_size(&station->config);
+    return core_at(station) + bal_station_size(&station->config);
 }
 
 static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_station *station = user;
     station->config.boot = bal_ngx_boot();
-    bal_ngx_records_init(block, 1, records_capacity(station));
-    bal_station_create((char *)block + records_size(station), &station->config, now);
+    bal_ngx_records_init((void *)((char *)block + records_at), 1, records_capacity(station));
+    bal_station_create((char *)block + core_at(station), &station->config, now);
 }
 
 static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
@@ -52,9 +61,10 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size());
     if (!station->s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
-    station->records = block;
+    station->shared = block;
+    station->records = (void *)((char *)block + records_at);
     ngx_rbtree_init(&station->waiting, &station->sentinel, ngx_rbtree_insert_value);
-    return bal_station_open(station->s, (char *)block + records_size(station), seed, err);
+    return bal_station_open(station->s, (char *)block + core_at(station), seed, err);
 }
 
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
@@ -201,9 +211,44 @@ static enum bal_ngx_server_activity activity_of(const struct bal_station_view *v
     return view->running ? BAL_NGX_BUSY : BAL_NGX_IDLE;
 }
 
-static void tick(void *user, uint64_t now) {
+/* Under the lock: does the keeper answer? */
+static void collect_silence(struct bal_ngx_station *station, const struct bal_station_view *view,
+                            uint64_t now) {
+    struct bal_ngx_station_shared *shared = station->shared;
+    const bool silent = view->start_unanswered_ns >= (uint64_t)SILENCE_MS * 1000000;
+    const bool due = now >= shared->silence_logged_at + (uint64_t)SILENCE_PAUSE_MS * 1000000;
+    station->silence =
+        (struct bal_ngx_keeper_silence){.silent_ns = view->start_unanswered_ns, .waiting = view->waiting};
+    if (silent && (!shared->silence_logged_at || due)) {
+        station->silence.change = BAL_NGX_KEEPER_SILENT;
+        shared->silence_logged_at = now;
+    } else if (shared->silence_logged_at && !view->start_unanswered_ns) {
+        station->silence.change = BAL_NGX_KEEPER_ANSWERS;
+        shared->silence_logged_at = 0;
+    }
+}
+
+/* Not under the lock. */
+static void log_silence(void *user) {
     const struct bal_ngx_station *station = user;
+    const struct bal_ngx_keeper_silence *silence = &station->silence;
+    if (silence->change == BAL_NGX_KEEPER_SILENT)
+        bal_ngx_journal_log(
+            NGX_LOG_ERR, ngx_cycle->log,
+            "ballast: station \"%V\": the keeper at %V has not answered START for %uL ms, and %uD requests "
+            "wait; does "
+            "ballastd run there, with this station's id and key, and may nginx write to its socket?",
+            &station->us->host, &station->keeper.name, silence->silent_ns / 1000000, silence->waiting);
+    else if (silence->change == BAL_NGX_KEEPER_ANSWERS)
+        bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log,
+                            "ballast: station \"%V\": the keeper at %V answers again", &station->us->host,
+                            &station->keeper.name);
+}
+
+static void tick(void *user, uint64_t now) {
+    struct bal_ngx_station *station = user;
     const struct bal_station_view view = bal_station_view(station->s);
+    collect_silence(station, &view, now);
     bal_ngx_records_add_activity(station->records, 0, activity_of(&view),
                                  bal_ngx_records_elapsed(station->records, now));
 }
@@ -241,6 +286,7 @@ static const struct bal_ngx_role role = {
     .apply = apply,
     .tick = tick,
     .refused = refused,
+    .log = log_silence,
     .decisions_ready = decisions_ready,
     .outgoing = outgoing,
     .receive = receive,

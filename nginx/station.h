@@ -16,6 +16,18 @@
 
 enum { DISPATCHERS_MOST = 64, STATIONS_MOST = 192 };
 
+/* In shared memory, in front of the records and the core's block. */
+struct bal_ngx_station_shared {
+    uint64_t silence_logged_at; /* when it was last logged that the keeper does not answer; 0: it does */
+};
+
+/* What is to be logged of the keeper after the lock is released. */
+struct bal_ngx_keeper_silence {
+    enum { BAL_NGX_KEEPER_AS_BEFORE, BAL_NGX_KEEPER_SILENT, BAL_NGX_KEEPER_ANSWERS } change;
+    uint64_t silent_ns;
+    uint32_t waiting; /* requests */
+};
+
 /* The directive. Zeroed: there is none in this upstream. */
 struct bal_ngx_station {
     ngx_http_upstream_srv_conf_t *us;
@@ -44,7 +56,9 @@ struct bal_ngx_station {
     bool ready;       /* the upstream has been set up, and no other balancer has replaced ours */
     /* Of this process: */
     struct bal_station *s;
+    struct bal_ngx_station_shared *shared;
     struct bal_ngx_records *records;
+    struct bal_ngx_keeper_silence silence;
     bool unapplied;       /* dispatchers have been resolved that are not in the block yet */
     ngx_rbtree_t waiting; /* struct bal_ngx_station_request by ticket */
     ngx_rbtree_node_t sentinel;

@@ -251,6 +251,12 @@ static void print_station(struct bal_ngx_text *text, const struct bal_ngx_status
     print_times(text, snapshot->times, station->config.classes);
     print_meter(text, status, &snapshot->meter);
     print_ring(text, station->record, snapshot->recorded);
+    if (station->keeper.id) {
+        bal_ngx_text_printf(text, ",\"keeper\":{\"answers\":%s,\"unanswered_seconds\":",
+                            snapshot->view.start_unanswered_ns ? "false" : "true");
+        bal_ngx_text_seconds(text, snapshot->view.start_unanswered_ns);
+        bal_ngx_text_printf(text, "}");
+    }
     if (station->zone.transport) {
         bal_ngx_text_printf(
             text,

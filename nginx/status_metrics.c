@@ -506,6 +506,13 @@ static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_statu
         print_label(text, "state", bal_ngx_snapshot_station_state(s));
         end_count(text, 1);
     }
+    print_head(text, "ballast_station_keeper_unanswered_seconds", "gauge",
+               "Since the keeper was first sent START without an answer; 0: it has answered.");
+    EACH_STATION
+    if (s->station->keeper.id) {
+        begin_station(text, "ballast_station_keeper_unanswered_seconds", s);
+        end_seconds(text, s->view.start_unanswered_ns);
+    }
     print_head(text, "ballast_station_jobs", "gauge", "Requests that wait or are worked on, by class.");
     EACH_STATION
     for (uint32_t rank = 0; rank < s->station->config.classes; rank++) {

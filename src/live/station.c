@@ -385,12 +385,13 @@ struct bal_station_counts bal_station_counts(const struct bal_station *s) {
 
 struct bal_station_view bal_station_view(const struct bal_station *s) {
     const struct station_block *block = s->block;
-    struct bal_station_view view = {.running = block->slots_used,
-                                    .waiting = block->waiting_count,
-                                    .away = block->away,
-                                    .power = block->draining ? BAL_POWER_DRAINING
-                                                             : (enum bal_power_state)block->power,
-                                    .offered = block->offered};
+    struct bal_station_view view = {
+        .running = block->slots_used,
+        .waiting = block->waiting_count,
+        .away = block->away,
+        .power = block->draining ? BAL_POWER_DRAINING : (enum bal_power_state)block->power,
+        .offered = block->offered,
+        .start_unanswered_ns = block->start_sent_at ? block->now - block->start_sent_at : 0};
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
         view.jobs[rank] = block->jobs[rank];
     return view;

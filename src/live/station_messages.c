@@ -267,7 +267,9 @@ static void receive_move(struct bal_station *s, const struct bal_message_move *m
 /* ---- power ---- */
 
 static void send_start(struct bal_station *s) {
-    enqueue_message(s, (struct bal_message){.type = BAL_MSG_START, .receiver = s->block->config.keeper});
+    struct station_block *block = s->block;
+    block->start_sent_at = block->start_sent_at ? block->start_sent_at : block->now;
+    enqueue_message(s, (struct bal_message){.type = BAL_MSG_START, .receiver = block->config.keeper});
 }
 
 void bal_station_request_start(struct bal_station *s) {
@@ -391,6 +393,8 @@ static enum bal_receipt admit_message(struct bal_station *s, struct bal_replay_w
 static enum bal_receipt receive_from_keeper(struct bal_station *s, const struct bal_message *message) {
     struct station_block *block = s->block;
     const enum bal_receipt receipt = admit_message(s, &block->keeper_window, message);
+    if (receipt == BAL_RECEIPT_FRESH)
+        block->start_sent_at = 0;
     if (receipt == BAL_RECEIPT_FRESH && message->type == BAL_MSG_POWER)
         receive_power(s, &message->power);
     if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt) && block->wakes)

@@ -60,6 +60,7 @@ struct station_block {
     uint32_t draining;
     uint32_t wakes; /* the keeper is to be sent START */
     struct bal_replay_window keeper_window;
+    uint64_t start_sent_at; /* the first START since the keeper's last message; 0: none was sent */
     uint64_t idle_since;
     uint64_t stop_sent_at; /* when STOP was last sent to the keeper; 0: not since the app is on */
     /* stealing */

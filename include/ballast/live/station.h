@@ -161,9 +161,10 @@ struct bal_station_counts {
 
 struct bal_station_view {
     uint32_t running, waiting, away;
-    uint32_t jobs[BAL_CLASSES_MAX];   /* waiting and running, by class */
+    uint32_t jobs[BAL_CLASSES_MAX]; /* waiting and running, by class */
     enum bal_power_state power;
-    uint32_t offered; /* slots that dispatchers have been offered and have not used */
+    uint32_t offered;             /* slots that dispatchers have been offered and have not used */
+    uint64_t start_unanswered_ns; /* for how long the keeper has sent nothing since START; 0: it has */
 };
 
 struct bal_station_counts bal_station_counts(const struct bal_station *s);
