@@ -335,6 +335,20 @@ static void a_refused_client_is_told_how_long_the_backlog_takes(void **state) {
     assert_int_equal(held.verdict, BAL_WAIT);
     assert_true(bal_dispatcher_next_decision(f.view, f.now, &held));
     assert_true(held.verdict == BAL_REFUSE && held.retry_ns == (WAITING + 1) * 10 * MS);
+    while (bal_dispatcher_held(f.view, BAL_CLASSES_MAX)) { /* a second without any that wait says nothing */
+        f.now += 10 * MS;
+        assert_true(bal_dispatcher_respond(f.view, f.now, to.ticket, BAL_OUTCOME_GOOD));
+        assert_true(bal_dispatcher_next_decision(f.view, f.now, &to));
+    }
+    f.now += 1000 * MS;
+    for (uint32_t i = 0; i < WAITING + 1; i++)
+        bal_dispatcher_arrive(f.view, f.now, 3, &held);
+    assert_true(held.verdict == BAL_REFUSE && held.retry_ns == (WAITING + 1) * 10 * MS);
+    assert_true(bal_dispatcher_respond(f.view, f.now, to.ticket, BAL_OUTCOME_GOOD));
+    assert_true(bal_dispatcher_next_decision(f.view, f.now, &to));
+    bal_dispatcher_arrive(f.view, f.now, 3, &held);
+    bal_dispatcher_arrive(f.view, f.now, 3, &held);
+    assert_true(held.verdict == BAL_REFUSE && held.retry_ns == (WAITING + 1) * 10 * MS);
     end(&f);
 }
 
