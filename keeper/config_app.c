@@ -219,8 +219,9 @@ static const struct key app_keys[] = {
     {"output", config_read_id, AT(output), "4096",
      "bytes of output that are logged of each command; of the app each second; the rest is counted", 0,
      1 << 20},
-    {"standby", read_standby, AT(standby), "60s",
-     "how long it stays on when it may rest, besides the station's own: a time, or `{mean: 60s, law: "
+    {"standby", read_standby, AT(standby), "0s",
+     "how long it stays on when it may rest, after the station's own `standby=`: a time, or `{mean: 60s, "
+     "law: "
      "exponential}`",
      0, DAY},
     {"on", config_read_time, AT(on_ns), "0s", "once on it stays so at least as long", 0, DAY},

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const uint64_t pause_ns = UINT64_C(60000000000);
+static const uint64_t pause_ns = UINT64_C(60000000000), unsent_pause_ns = UINT64_C(1000000000);
 
 void bal_ngx_datagram_error_add(struct bal_ngx_datagram_error *entry, const struct sockaddr *address,
                                 socklen_t length, int error) {
@@ -59,7 +59,7 @@ void bal_ngx_datagram_error_log(struct bal_ngx_datagram_error datagram_errors[BA
         struct bal_ngx_datagram_error *t = &datagram_errors[kind];
         const uint64_t count = __atomic_load_n(&t->count, __ATOMIC_RELAXED);
         if (count == t->logged || (kind != BAL_RECEIPT_VERSION && !describe_error(kind)) ||
-            (t->logged_at && now < t->logged_at + pause_ns))
+            (t->logged_at && now < t->logged_at + (kind == BAL_NGX_UNSENT ? unsent_pause_ns : pause_ns)))
             continue;
         log_error_line(t, kind, count - t->logged, role, host);
         t->logged = count;

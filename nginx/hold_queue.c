@@ -19,6 +19,7 @@ ngx_int_t bal_ngx_hold_request(struct bal_ngx_peer_data *peer, ngx_peer_connecti
         bal_ngx_peer_cancel(peer);
         peer->state = BAL_PEER_REFUSED;
         peer->reason = BAL_REASON_NO_ROOM;
+        bal_ngx_zone_count_unheld(&peers->zone);
     }
     if (!wait || bal_ngx_placeholder_install(&wait->placeholder, pc, &peer->upstream->us->host) != NGX_AGAIN)
         return abort_hold(peer);
@@ -94,6 +95,7 @@ static void apply_decision(struct bal_ngx_peer_data *peer, const struct bal_disp
         try_next_peers(peer);
     } else {
         peer->state = BAL_PEER_REFUSED;
+        peer->wait->retry_ns = to->retry_ns;
         bal_ngx_post_event(&peer->wait->deferred_event);
     }
 }
@@ -115,14 +117,15 @@ void bal_ngx_hold_process_decisions(struct bal_ngx_peers *peers) {
 
 /* ---- refusing ---- */
 
+/* The error log gets one line a second for all of them (refusals.c). */
 static void refuse_request(struct bal_ngx_peer_data *peer) {
-    ngx_connection_t *c = peer->request->connection;
-    ngx_http_set_log_request(c->log, peer->request);
-    bal_ngx_journal_log(NGX_LOG_ERR, c->log, "ballast: upstream \"%V\": request refused, %s",
-                        &peer->upstream->us->host,
-                        peer->reason == BAL_REASON_TOO_LONG ? "it has waited for too long" : "too many wait");
+    const struct bal_ngx_upstream *upstream = peer->upstream;
+    const ngx_msec_t own = (ngx_msec_t)(upstream->class_limit[peer->rank].wait_ns / 1000000);
+    ngx_log_debug2(NGX_LOG_DEBUG_HTTP, peer->request->connection->log, 0,
+                   "ballast: upstream \"%V\": request refused: %s", &upstream->us->host,
+                   bal_ngx_reason_name((enum bal_reason)peer->reason));
     peer->state = BAL_PEER_NEW;
-    bal_ngx_placeholder_refuse(&peer->wait->placeholder, peer->upstream->hold);
+    bal_ngx_placeholder_refuse(&peer->wait->placeholder, peer->wait->retry_ns, own ? own : upstream->hold);
 }
 
 void bal_ngx_hold_run_deferred(struct bal_ngx_peer_data *peer) {

@@ -4,6 +4,7 @@
 #include "linger.h"
 #include "process.h"
 #include "station.h"
+#include "upstream.h"
 
 static const ngx_str_t load_name = ngx_string("Ballast-Load");
 static ngx_http_output_header_filter_pt next_filter;
@@ -57,7 +58,7 @@ static void add_load_header(ngx_http_request_t *r) {
     push_header(r, &load_name, &text);
 }
 
-/* ---- every nginx that passes a response on ---- */
+/* ---- responses that come from dispatchers and stations ---- */
 
 /* Ballast-Load, and our request headers: an app may send back what it received. */
 static bool is_ours(const ngx_str_t *key) {
@@ -81,8 +82,24 @@ static void strip_ballast_headers(ngx_list_t *headers) {
     }
 }
 
+/* Has the response come through a dispatcher or a station? One from a cache may have, if its upstream is
+ * named by a variable: it is not looked up then. An upstream that could not be set up has no configuration.
+ */
+static bool may_have_our_headers(const ngx_http_upstream_t *u) {
+    const ngx_http_upstream_srv_conf_t *us = u->upstream;
+    if (!us && u->conf)
+        us = u->conf->upstream;
+    if (!us)
+        return true;
+    if (!us->srv_conf)
+        return false;
+    const struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
+    return b->us || bal_ngx_station_of(us);
+}
+
 static ngx_int_t header_filter(ngx_http_request_t *r) {
-    if (r->upstream) {
+    if (r->upstream && may_have_our_headers(r->upstream)) {
+        ngx_log_debug0(NGX_LOG_DEBUG_HTTP, r->connection->log, 0, "ballast: response headers scanned");
         strip_ballast_headers(&r->headers_out.headers);
         add_load_header(r);
     }

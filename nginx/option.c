@@ -68,7 +68,7 @@ char *bal_ngx_option_set(ngx_conf_t *cf, const struct bal_ngx_option *options, s
         const size_t length = strlen(options[i].name);
         if (text->len < length || ngx_strncmp(text->data, options[i].name, length) != 0)
             continue;
-        if (is_duplicate(cf, text, options[i].name, length))
+        if (!options[i].repeatable && is_duplicate(cf, text, options[i].name, length))
             return bal_ngx_option_error(cf, "a second \"", text, "each option once");
         ngx_str_t value = {text->len - length, text->data + length};
         return options[i].set(cf, conf, &value);

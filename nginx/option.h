@@ -26,6 +26,7 @@ ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value)
 struct bal_ngx_option {
     const char *name;
     char *(*set)(ngx_conf_t *cf, void *conf, ngx_str_t *value);
+    bool repeatable; /* it may be given several times; `set` refuses what is given twice */
 };
 
 /* Finds the option of a text, one of the directive that is read, and sets it. names: all of them, for the

@@ -224,6 +224,8 @@ static bool request_decision(struct bal_ngx_peer_data *peer, enum bal_dispatch_v
     if (to.verdict == BAL_SEND)
         peer->server = bal_ngx_peers_server(peers, to.server);
     bal_ngx_zone_unlock(&peers->zone);
+    if (to.verdict == BAL_REFUSE && to.retry_ns && bal_ngx_peer_get_wait(peer))
+        peer->wait->retry_ns = to.retry_ns;
     peer->ticket = to.ticket;
     peer->reason = (uint8_t)to.reason;
     peer->length = to.length;

@@ -438,6 +438,13 @@ static enum bal_ngx_server_activity activity_of(const struct bal_server_view *vi
 
 enum { EJECTED = 1, SHUT = 2, SILENT = 4, FAILING = 8, DRAINED = 16 };
 
+static struct bal_ngx_refused refused(void *user) {
+    const struct bal_ngx_peers *peers = user;
+    const struct bal_dispatcher_counts counts = bal_dispatcher_counts(peers->d);
+    return (struct bal_ngx_refused){counts.reasons[BAL_REASON_NO_ROOM], counts.replaced,
+                                    counts.reasons[BAL_REASON_TOO_LONG]};
+}
+
 /* Under the lock: of one server. due: it is time to log. */
 static uint8_t collect_silence(struct bal_ngx_silence *silence, const struct bal_server_view *view,
                                uint8_t before, bool due) {
@@ -588,6 +595,7 @@ static const struct bal_ngx_role role = {
     .wake_pending = wake_pending,
     .apply = apply,
     .tick = tick,
+    .refused = refused,
     .log = log_changes,
     .check = check,
     .decisions_ready = decisions_ready,
@@ -636,10 +644,10 @@ static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bool backup) {
     const struct bal_dispatcher_config *c = &peers->config;
     const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 400;
-    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
+    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
         return name;
-    const u_char *end =
+    u_char *end =
         ngx_snprintf(name.data, room,
                      "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL ejection=%uD,%uL servers=%uD%s "
                      "listen=%V record=%uD plugin=%s",
@@ -647,6 +655,7 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bo
                      c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
                      c->backed ? " backed" : "", &peers->upstream->listen.name, records_capacity(peers),
                      bal_ngx_plugin_hash(peers->upstream->policy.policy));
+    end = bal_ngx_class_limits_print(end, c->class_limit);
     name.len = (size_t)(end - name.data);
     return name;
 }
@@ -754,6 +763,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
         .id = upstream->stations ? upstream->listen.id : 1,
         .boot = 1,
     };
+    memcpy(peers->config.class_limit, upstream->class_limit, sizeof upstream->class_limit);
     if (bal_dispatcher_check(&upstream->policy, &peers->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",
                       &upstream->us->host, err.text, &upstream->file, upstream->line);

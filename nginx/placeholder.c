@@ -161,7 +161,9 @@ static bool has_stale(const ngx_http_upstream_t *u) {
 #endif
 }
 
-void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, ngx_msec_t retry_after) {
+void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, uint64_t retry_ns, ngx_msec_t otherwise) {
+    static const uint64_t most_ns = UINT64_C(3600000000000);
+    const ngx_msec_t measured = (ngx_msec_t)(ngx_min(retry_ns, most_ns) / 1000000);
     ngx_http_request_t *r = p->request;
     ngx_http_upstream_t *u = p->u;
     ngx_connection_t *c = r->connection;
@@ -171,7 +173,7 @@ void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, ngx_msec_t retry_
         return;
     }
     p->connection = NULL; /* nginx closes it */
-    add_retry_after(r, retry_after);
+    add_retry_after(r, retry_ns ? ngx_max(measured, 1) : otherwise);
     u->start_time = ngx_current_msec; /* no server has taken any time */
     u->state->status = NGX_HTTP_SERVICE_UNAVAILABLE;
     r->main->count++; /* the end of the upstream is not the end of the request */

@@ -39,8 +39,9 @@ ngx_int_t bal_ngx_placeholder_install(struct bal_ngx_placeholder *p, ngx_peer_co
 void bal_ngx_placeholder_cancel_timer(struct bal_ngx_placeholder *p);
 /* peer.get is called again. False: no connection could be made, for a reason local to this process. */
 bool bal_ngx_placeholder_resume(struct bal_ngx_placeholder *p);
-/* Answers 503 with a Retry-After of this long, or a stale answer from a cache if there is one. */
-void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, ngx_msec_t retry_after);
+/* Answers 503 with a Retry-After, or a stale answer from a cache if there is one. retry_ns: how long the
+ * backlog takes, of which at most an hour is used; 0: that is not known, and `otherwise` is used. */
+void bal_ngx_placeholder_refuse(struct bal_ngx_placeholder *p, uint64_t retry_ns, ngx_msec_t otherwise);
 /* Those that wait, by ticket; NULL: it is not among them. */
 static inline ngx_rbtree_node_t *bal_ngx_waiting_find(const ngx_rbtree_t *tree, uint64_t ticket) {
     const ngx_rbtree_key_t key = (ngx_rbtree_key_t)ticket;

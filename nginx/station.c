@@ -1,6 +1,6 @@
-/* The directive `ballast_station slots=K [queue=N] [class=$variable] [classes=N] [listen=ADDRESS
- * [record=N] [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID
- * [standby=T]]];` and its block in shared memory. */
+/* The directive `ballast_station slots=K [queue=N[,T]] [queue.CLASS=N[,T]] [class=$variable] [classes=N]
+ * [listen=ADDRESS [record=N] [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]]
+ * [keeper=ADDRESS,ID [standby=T]]];` and its block in shared memory. */
 #include "station.h"
 
 #include "class.h"
@@ -16,6 +16,8 @@ enum {
     BEAT_MS = 100,
     STEAL_MS = 50, /* how long to wait for granted requests */
     HOUR_MS = 3600000,
+    SILENCE_MS = 1000,        /* a keeper that has not answered START for so long is reported ... */
+    SILENCE_PAUSE_MS = 60000, /* ... and again after so long */
 };
 
 struct bal_ngx_station *bal_ngx_station_of(const ngx_http_upstream_srv_conf_t *us) {
@@ -34,17 +36,24 @@ static size_t records_size(const struct bal_ngx_station *station) {
     return bal_ngx_aligned(bal_ngx_records_size(1, records_capacity(station)));
 }
 
+static const size_t records_at = 64;
+_Static_assert(sizeof(struct bal_ngx_station_shared) <= 64, "it fits in front of the records");
+
+static size_t core_at(const struct bal_ngx_station *station) {
+    return records_at + records_size(station);
+}
+
 static size_t size(void *user, uint32_t requests) {
     const struct bal_ngx_station *station = user;
     (void)requests; /* slots and queue determine how many */
-    return records_size(station) + bal_station_size(&station->config);
+    return core_at(station) + bal_station_size(&station->config);
 }
 
 static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_station *station = user;
     station->config.boot = bal_ngx_boot();
-    bal_ngx_records_init(block, 1, records_capacity(station));
-    bal_station_create((char *)block + records_size(station), &station->config, now);
+    bal_ngx_records_init((void *)((char *)block + records_at), 1, records_capacity(station));
+    bal_station_create((char *)block + core_at(station), &station->config, now);
 }
 
 static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
@@ -52,9 +61,10 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size());
     if (!station->s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
-    station->records = block;
+    station->shared = block;
+    station->records = (void *)((char *)block + records_at);
     ngx_rbtree_init(&station->waiting, &station->sentinel, ngx_rbtree_insert_value);
-    return bal_station_open(station->s, (char *)block + records_size(station), seed, err);
+    return bal_station_open(station->s, (char *)block + core_at(station), seed, err);
 }
 
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
@@ -201,11 +211,52 @@ static enum bal_ngx_server_activity activity_of(const struct bal_station_view *v
     return view->running ? BAL_NGX_BUSY : BAL_NGX_IDLE;
 }
 
-static void tick(void *user, uint64_t now) {
+/* Under the lock: does the keeper answer? */
+static void collect_silence(struct bal_ngx_station *station, const struct bal_station_view *view,
+                            uint64_t now) {
+    struct bal_ngx_station_shared *shared = station->shared;
+    const bool silent = view->start_unanswered_ns >= (uint64_t)SILENCE_MS * 1000000;
+    const bool due = now >= shared->silence_logged_at + (uint64_t)SILENCE_PAUSE_MS * 1000000;
+    station->silence =
+        (struct bal_ngx_keeper_silence){.silent_ns = view->start_unanswered_ns, .waiting = view->waiting};
+    if (silent && (!shared->silence_logged_at || due)) {
+        station->silence.change = BAL_NGX_KEEPER_SILENT;
+        shared->silence_logged_at = now;
+    } else if (shared->silence_logged_at && !view->start_unanswered_ns) {
+        station->silence.change = BAL_NGX_KEEPER_ANSWERS;
+        shared->silence_logged_at = 0;
+    }
+}
+
+/* Not under the lock. */
+static void log_silence(void *user) {
     const struct bal_ngx_station *station = user;
+    const struct bal_ngx_keeper_silence *silence = &station->silence;
+    if (silence->change == BAL_NGX_KEEPER_SILENT)
+        bal_ngx_journal_log(
+            NGX_LOG_ERR, ngx_cycle->log,
+            "ballast: station \"%V\": the keeper at %V has not answered START for %uL ms, and %uD requests "
+            "wait; does "
+            "ballastd run there, with this station's id and key, and may nginx write to its socket?",
+            &station->us->host, &station->keeper.name, silence->silent_ns / 1000000, silence->waiting);
+    else if (silence->change == BAL_NGX_KEEPER_ANSWERS)
+        bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log,
+                            "ballast: station \"%V\": the keeper at %V answers again", &station->us->host,
+                            &station->keeper.name);
+}
+
+static void tick(void *user, uint64_t now) {
+    struct bal_ngx_station *station = user;
     const struct bal_station_view view = bal_station_view(station->s);
+    collect_silence(station, &view, now);
     bal_ngx_records_add_activity(station->records, 0, activity_of(&view),
                                  bal_ngx_records_elapsed(station->records, now));
+}
+
+static struct bal_ngx_refused refused(void *user) {
+    const struct bal_ngx_station *station = user;
+    const struct bal_station_counts counts = bal_station_counts(station->s);
+    return (struct bal_ngx_refused){counts.full, counts.replaced, counts.overdue};
 }
 
 static void decisions_ready(void *user) {
@@ -234,6 +285,8 @@ static const struct bal_ngx_role role = {
     .wake_pending = wake_pending,
     .apply = apply,
     .tick = tick,
+    .refused = refused,
+    .log = log_silence,
     .decisions_ready = decisions_ready,
     .outgoing = outgoing,
     .receive = receive,
@@ -260,8 +313,16 @@ static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 static char *set_queue(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
     station->queue_given = true;
-    return set_number(cf, "\"queue=", value, 0, 1 << 24, &station->queue,
-                      "the number of requests that may wait, from 0 on");
+    if (bal_ngx_limit_parse(value, 0, &station->queue, &station->queue_time))
+        return NGX_CONF_OK;
+    return bal_ngx_option_error(cf, "\"queue=", value,
+                                "queue=N or queue=N,T: at most N requests wait, for at most T, as in "
+                                "queue=100,10s");
+}
+
+static char *set_class_limit(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return bal_ngx_class_limit_set(cf, "queue.", value, station->class_limit);
 }
 
 static char *set_classes(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -396,11 +457,21 @@ static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots},   {"queue=", set_queue},       {"classes=", set_classes},
-    {"class=", set_class},   {"listen=", set_listen},     {"dispatchers=", set_dispatchers},
-    {"report=", set_report}, {"stations=", set_stations}, {"steal=", set_steal},
-    {"keeper=", set_keeper}, {"standby=", set_standby},   {"record=", set_record},
-    {"abort=", set_abort},   {"urgent=", set_urgent},
+    {"slots=", set_slots, false},
+    {"queue=", set_queue, false},
+    {"queue.", set_class_limit, true},
+    {"classes=", set_classes, false},
+    {"class=", set_class, false},
+    {"listen=", set_listen, false},
+    {"dispatchers=", set_dispatchers, false},
+    {"report=", set_report, false},
+    {"stations=", set_stations, false},
+    {"steal=", set_steal, false},
+    {"keeper=", set_keeper, false},
+    {"standby=", set_standby, false},
+    {"record=", set_record, false},
+    {"abort=", set_abort, false},
+    {"urgent=", set_urgent, false},
 };
 
 /* ---- the configuration ---- */
@@ -409,16 +480,18 @@ static const struct bal_ngx_option options[] = {
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station) {
     const size_t room = station->us->host.len + 300 + BAL_STEAL_TEXT;
     char steal[BAL_STEAL_TEXT];
-    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room)};
+    ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
         return name;
     bal_steal_print(&station->steal, steal, sizeof steal);
-    const u_char *end = ngx_snprintf(
+    u_char *end = ngx_snprintf(
         name.data, room,
-        "ballast_station:%V slots=%ui queue=%ui classes=%ui listen=%V report=%M steal=%s keeper=%uL "
+        "ballast_station:%V slots=%ui queue=%ui,%M classes=%ui listen=%V report=%M steal=%s keeper=%uL "
         "standby=%M record=%uD",
-        &station->us->host, station->slots, station->queue, station->classes, &station->listen.name,
-        station->report, steal, station->keeper.id, station->standby, records_capacity(station));
+        &station->us->host, station->slots, station->queue, station->queue_time, station->classes,
+        &station->listen.name, station->report, steal, station->keeper.id, station->standby,
+        records_capacity(station));
+    end = bal_ngx_class_limits_print(end, station->class_limit);
     name.len = (size_t)(end - name.data);
     return name;
 }
@@ -478,6 +551,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                                   .slots = (uint32_t)station->slots,
                                                   .queue = (uint32_t)station->queue,
                                                   .classes = (uint32_t)station->classes,
+                                                  .queue_ns = (uint64_t)station->queue_time * 1000000,
                                                   .peers = DISPATCHERS_MOST + STATIONS_MOST,
                                                   .beat_ns = (uint64_t)(speaks ? BEAT_MS : HOUR_MS) * 1000000,
                                                   .offer_ns = (uint64_t)station->report * 1000000,
@@ -487,6 +561,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                                   .standby_ns = (uint64_t)station->standby * 1000000,
                                                   .id = speaks ? station->listen.id : 1,
                                                   .boot = 1};
+    memcpy(station->config.class_limit, station->class_limit, sizeof station->class_limit);
     if (bal_station_check(&station->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast_station: %s in %V:%ui", err.text, &station->file,
                       station->line);
@@ -554,13 +629,17 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->line = cf->conf_file->line;
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
-                                    "slots=, queue=, classes=, class=, listen=, dispatchers=, stations=, "
-                                    "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
+        result = bal_ngx_option_set(
+            cf, options, sizeof options / sizeof *options, station, &text[i],
+            "slots=, queue=, queue.CLASS=, classes=, class=, listen=, dispatchers=, stations=, "
+            "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
     if (result == NGX_CONF_OK)
         result = check_options(cf, station);
     if (!station->classes)
         station->classes = station->class ? BAL_CLASSES_MAX : 1;
+    if (result == NGX_CONF_OK)
+        result = bal_ngx_class_limits_check(cf, "queue.", "queue=", station->class_limit, station->classes,
+                                            station->queue);
     ngx_http_upstream_init_pt *init = &station->us->peer.init_upstream;
     station->init_upstream = *init ? *init : ngx_http_upstream_init_round_robin;
     *init = init_upstream;

@@ -8,12 +8,25 @@
 
 #include "ballast/live/station.h"
 #include "class.h"
+#include "class_limit.h"
 #include "lookup.h"
 #include "placeholder.h"
 #include "record.h"
 #include "zone.h"
 
 enum { DISPATCHERS_MOST = 64, STATIONS_MOST = 192 };
+
+/* In shared memory, in front of the records and the core's block. */
+struct bal_ngx_station_shared {
+    uint64_t silence_logged_at; /* when it was last logged that the keeper does not answer; 0: it does */
+};
+
+/* What is to be logged of the keeper after the lock is released. */
+struct bal_ngx_keeper_silence {
+    enum { BAL_NGX_KEEPER_AS_BEFORE, BAL_NGX_KEEPER_SILENT, BAL_NGX_KEEPER_ANSWERS } change;
+    uint64_t silent_ns;
+    uint32_t waiting; /* requests */
+};
 
 /* The directive. Zeroed: there is none in this upstream. */
 struct bal_ngx_station {
@@ -22,6 +35,8 @@ struct bal_ngx_station {
     ngx_uint_t line;
     ngx_uint_t slots, queue, classes;
     bool queue_given;
+    ngx_msec_t queue_time; /* 0: a request may wait for any time */
+    struct bal_class_limit class_limit[BAL_CLASSES_MAX];
     ngx_http_complex_value_t *class;
     struct bal_ngx_urgency urgency;
     struct bal_ngx_address listen;     /* without an address: it exchanges no messages */
@@ -41,7 +56,9 @@ struct bal_ngx_station {
     bool ready;       /* the upstream has been set up, and no other balancer has replaced ours */
     /* Of this process: */
     struct bal_station *s;
+    struct bal_ngx_station_shared *shared;
     struct bal_ngx_records *records;
+    struct bal_ngx_keeper_silence silence;
     bool unapplied;       /* dispatchers have been resolved that are not in the block yet */
     ngx_rbtree_t waiting; /* struct bal_ngx_station_request by ticket */
     ngx_rbtree_node_t sentinel;
@@ -58,7 +75,7 @@ enum bal_ngx_station_request_state {
     BAL_REQUEST_GRANTED, /* it has a slot, and has not gone on yet */
     BAL_REQUEST_RUNNING, /* it has a slot */
     BAL_REQUEST_FAILED, /* nginx has released its server, and may try another one at once, in the same slot */
-    BAL_REQUEST_REFUSED,        /* the queue was full */
+    BAL_REQUEST_REFUSED,        /* it may not wait, or not any longer */
     BAL_REQUEST_FORWARDING,     /* it goes to another station, and has not been sent yet */
     BAL_REQUEST_FORWARDED,      /* it has been sent there */
     BAL_REQUEST_FORWARD_FAILED, /* it has failed there, and nginx may call peer.get again at once */
@@ -75,6 +92,7 @@ struct bal_ngx_station_request {
     const struct bal_ngx_address *target; /* of FORWARDING and FORWARDED, else NULL */
     bool moved_header_sent;               /* the request has the header Ballast-Moved */
     bool refused;                         /* its 503 is ours */
+    uint64_t retry_ns;                    /* of one that is refused; 0: it is not known */
     ngx_event_t deferred_event;           /* work that must not be done inside nginx's calls */
     ngx_rbtree_node_t node;
     /* The balancer inside: */

@@ -80,6 +80,7 @@ static ngx_int_t begin_waiting(struct bal_ngx_station_request *request, ngx_peer
     if (request->state == BAL_REQUEST_WAITING && !bal_ngx_placeholder_has_room()) {
         release_slot(request, false, false);
         request->state = BAL_REQUEST_REFUSED;
+        bal_ngx_zone_count_unheld(&station->zone);
     }
     const bool waits = request->state == BAL_REQUEST_WAITING;
     if (bal_ngx_placeholder_install(&request->placeholder, pc, &station->us->host) != NGX_AGAIN) {
@@ -113,6 +114,7 @@ static void request_slot(struct bal_ngx_station_request *request) {
     bal_station_arrive(station->s, request->arrived_ns, request->rank, sender, moved, &task);
     bal_ngx_zone_unlock(&station->zone);
     request->ticket = task.ticket;
+    request->retry_ns = task.retry_ns;
     request->state = states[task.verdict];
     ngx_log_debug5(NGX_LOG_DEBUG_HTTP, r->connection->log, 0,
                    "ballast: station \"%V\": class %ud from dispatcher %uL%s: %s", &station->us->host,
@@ -210,7 +212,7 @@ static void forward_request(struct bal_ngx_station_request *request, uint64_t ta
     } else { /* no memory */
         release_slot(request, false, false);
         request->refused = true;
-        bal_ngx_placeholder_refuse(&request->placeholder, RETRY_AFTER_MS);
+        bal_ngx_placeholder_refuse(&request->placeholder, 0, RETRY_AFTER_MS);
     }
 }
 
@@ -315,14 +317,16 @@ static void free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state) {
 
 /* ---- what nginx's calls must not do themselves ---- */
 
+/* The error log gets one line a second for all of them (refusals.c). */
 static void refuse_request(struct bal_ngx_station_request *request) {
-    ngx_connection_t *c = request->placeholder.request->connection;
-    ngx_http_set_log_request(c->log, request->placeholder.request);
-    bal_ngx_journal_log(NGX_LOG_ERR, c->log, "ballast: station \"%V\": request refused, too many wait",
-                        &request->station->us->host);
+    const struct bal_ngx_station *station = request->station;
+    const uint64_t own = station->class_limit[request->rank].wait_ns / 1000000;
+    const ngx_msec_t wait = own ? (ngx_msec_t)own : station->queue_time;
+    ngx_log_debug1(NGX_LOG_DEBUG_HTTP, request->placeholder.request->connection->log, 0,
+                   "ballast: station \"%V\": request refused", &station->us->host);
     request->state = BAL_REQUEST_NEW;
     request->refused = true;
-    bal_ngx_placeholder_refuse(&request->placeholder, RETRY_AFTER_MS);
+    bal_ngx_placeholder_refuse(&request->placeholder, request->retry_ns, wait ? wait : RETRY_AFTER_MS);
 }
 
 static void on_deferred(ngx_event_t *event) {
@@ -359,10 +363,16 @@ static void apply_decision(struct bal_ngx_station_request *request, const struct
     request->granted_ns = bal_ngx_now();
     ngx_log_debug3(NGX_LOG_DEBUG_HTTP, request->placeholder.request->connection->log, 0,
                    "ballast: station \"%V\": request %s after %uL us", &request->station->us->host,
-                   task->verdict == BAL_FORWARD ? "moves to another station" : "gets a slot",
+                   task->verdict == BAL_FORWARD ? "moves to another station"
+                   : task->verdict == BAL_RUN   ? "gets a slot"
+                                                : "may not wait any longer",
                    (request->granted_ns - request->arrived_ns) / 1000);
     if (task->verdict == BAL_FORWARD) {
         forward_request(request, task->target);
+    } else if (task->verdict == BAL_FULL) {
+        request->retry_ns = task->retry_ns;
+        request->state = BAL_REQUEST_REFUSED;
+        bal_ngx_post_event(&request->deferred_event);
     } else {
         request->state = BAL_REQUEST_GRANTED;
         bal_ngx_placeholder_resume(&request->placeholder);

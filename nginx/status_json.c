@@ -148,9 +148,9 @@ static void print_counts(struct bal_ngx_text *text, const struct bal_ngx_snapsho
     bal_ngx_text_printf(
         text,
         ",\"counts\":{\"arrived\":%uL,\"sent\":%uL,\"answered\":%uL,\"failed\":%uL,\"retried\":%uL,"
-        "\"cancelled\":%uL,\"held\":%uL,\"overdue\":%uL,\"overflow\":%uL,\"refused\":%uL,",
+        "\"cancelled\":%uL,\"held\":%uL,\"overdue\":%uL,\"overflow\":%uL,\"replaced\":%uL,\"refused\":%uL,",
         c->arrived, c->sent, c->answered, c->failed, c->retried, c->cancelled, c->held, c->overdue,
-        c->overflow, c->refused);
+        c->overflow, c->replaced, c->refused);
     bal_ngx_text_printf(
         text,
         "\"no_room\":%uL,\"plain\":%uL,\"tokens\":%uL,\"used\":%uL,\"expired\":%uL,\"probes\":%uL,"
@@ -248,12 +248,19 @@ static void print_station(struct bal_ngx_text *text, const struct bal_ngx_status
     bal_ngx_text_printf(
         text,
         ",\"counts\":{\"arrived\":%uL,\"ran\":%uL,\"answered\":%uL,\"failed\":%uL,\"full\":%uL,"
-        "\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":%uL}",
-        c->arrived, c->ran, c->answered, c->failed, c->full, c->cancelled, c->reaped, c->rebuilds,
-        c->void_tickets);
+        "\"replaced\":%uL,\"overdue\":%uL,\"cancelled\":%uL,\"reaped\":%uL,\"rebuilds\":%uL,\"void_tickets\":"
+        "%uL}",
+        c->arrived, c->ran, c->answered, c->failed, c->full, c->replaced, c->overdue, c->cancelled, c->reaped,
+        c->rebuilds, c->void_tickets);
     print_times(text, snapshot->times, station->config.classes);
     print_meter(text, status, &snapshot->meter);
     print_ring(text, station->record, snapshot->recorded);
+    if (station->keeper.id) {
+        bal_ngx_text_printf(text, ",\"keeper\":{\"answers\":%s,\"unanswered_seconds\":",
+                            snapshot->view.start_unanswered_ns ? "false" : "true");
+        bal_ngx_text_seconds(text, snapshot->view.start_unanswered_ns);
+        bal_ngx_text_printf(text, "}");
+    }
     if (station->zone.transport) {
         bal_ngx_text_printf(
             text,

@@ -108,6 +108,8 @@ static const struct number of_tiers[] = {
      "Requests that were sent without being counted: the zone was full or stalled.", NULL, NULL,
      offsetof(struct bal_ngx_snapshot_peers, untracked), false},
     {"ballast_held_total", TOTAL, "Requests that had to wait here.", NULL, NULL, COUNT(held)},
+    {"ballast_replaced_total", TOTAL, "Held requests that were refused to make room for more urgent ones.",
+     NULL, NULL, COUNT(replaced)},
     {"ballast_tokens_total", TOTAL, "Tokens of stations by what became of them.", "fate", "offered",
      COUNT(tokens)},
     {"ballast_tokens_total", NULL, NULL, "fate", "used", COUNT(used)},
@@ -157,6 +159,11 @@ static const struct number of_stations[] = {
      STATION(counts.failed), false},
     {"ballast_station_refused_total", TOTAL, "Requests that were refused: the queue was full.", NULL, NULL,
      STATION(counts.full), false},
+    {"ballast_station_replaced_total", TOTAL,
+     "Of them, those that waited and made room for more urgent ones.", NULL, NULL, STATION(counts.replaced),
+     false},
+    {"ballast_station_overdue_total", TOTAL, "Requests that were refused: they had waited for too long.",
+     NULL, NULL, STATION(counts.overdue), false},
     {"ballast_station_cancelled_total", TOTAL, "Requests of which the client went away.", NULL, NULL,
      STATION(counts.cancelled), false},
     {"ballast_station_given_total", TOTAL, "Requests that other stations took over.", NULL, NULL,
@@ -498,6 +505,13 @@ static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_statu
         begin_station(text, "ballast_station_state", s);
         print_label(text, "state", bal_ngx_snapshot_station_state(s));
         end_count(text, 1);
+    }
+    print_head(text, "ballast_station_keeper_unanswered_seconds", "gauge",
+               "Since the keeper was first sent START without an answer; 0: it has answered.");
+    EACH_STATION
+    if (s->station->keeper.id) {
+        begin_station(text, "ballast_station_keeper_unanswered_seconds", s);
+        end_seconds(text, s->view.start_unanswered_ns);
     }
     print_head(text, "ballast_station_jobs", "gauge", "Requests that wait or are worked on, by class.");
     EACH_STATION

@@ -1,5 +1,5 @@
 /* The directive `ballast [POLICY] [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
- * [slow_start=T] [listen=ADDRESS] [record=N] [abort=wait|close];` */
+ * [slow_start=T] [listen=ADDRESS] [record=N] [abort=wait|close] [hold.CLASS=N,T];` */
 #include "upstream.h"
 #include "check.h"
 #include "option.h"
@@ -25,21 +25,31 @@ static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
                                 "the number of requests that a server works on at once, from 1 on");
 }
 
+static bool check_hold(ngx_conf_t *cf, const struct bal_ngx_upstream *b, const char *option) {
+    if (bal_policy_flags(&b->policy) & BAL_MAY_HOLD)
+        return true;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "ballast: policy '%s' never lets requests wait; use %s with one that does, such "
+                       "as jiq:else=hold",
+                       b->text, option);
+    return false;
+}
+
 static char *set_hold(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
-    if (!(bal_policy_flags(&b->policy) & BAL_MAY_HOLD)) {
-        ngx_conf_log_error(
-            NGX_LOG_EMERG, cf, 0,
-            "ballast: policy '%s' never lets requests wait; use hold= with one that does, such "
-            "as jiq:else=hold",
-            b->text);
+    if (!check_hold(cf, b, "hold="))
         return NGX_CONF_ERROR;
-    }
     b->hold_given = true;
     if (bal_ngx_option_pair(value, 1 << 24, &b->held, &b->hold))
         return NGX_CONF_OK;
     return bal_ngx_option_error(cf, "\"hold=", value,
                                 "hold=N,T: at most N requests wait, for at most T, as in hold=1000,10s");
+}
+
+static char *set_class_limit(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    return check_hold(cf, b, "hold.CLASS=") ? bal_ngx_class_limit_set(cf, "hold.", value, b->class_limit)
+                                            : NGX_CONF_ERROR;
 }
 
 static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -112,10 +122,12 @@ static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots},           {"hold=", set_hold},           {"class=", set_class},
-    {"ejection=", set_ejection},     {"zone=", set_zone},           {"listen=", set_listen},
-    {"record=", set_record},         {"abort=", set_abort},         {"urgent=", set_urgent},
-    {"slow_start=", set_slow_start}, {"quarantine=", set_ejection}, /* deprecated: ejection= */
+    {"slots=", set_slots, false},       {"hold=", set_hold, false},
+    {"hold.", set_class_limit, true},   {"class=", set_class, false},
+    {"ejection=", set_ejection, false}, {"zone=", set_zone, false},
+    {"listen=", set_listen, false},     {"record=", set_record, false},
+    {"abort=", set_abort, false},       {"slow_start=", set_slow_start, false},
+    {"urgent=", set_urgent, false},     {"quarantine=", set_ejection, false}, /* deprecated: ejection= */
 };
 
 /* Is this option given? Some must be known before the policy can be chosen or checked. */
@@ -339,9 +351,11 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
         b->hold = HOLD_MS;
     }
     for (ngx_uint_t i = b->default_policy ? 1 : 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(
-            cf, options, sizeof options / sizeof *options, b, &text[i],
-            "slots=, hold=, class=, ejection=, slow_start=, zone=, listen=, record=, abort= or urgent=");
+        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
+                                    "slots=, hold=, hold.CLASS=, class=, ejection=, slow_start=, zone=, "
+                                    "listen=, record=, abort= or urgent=");
+    if (result == NGX_CONF_OK)
+        result = bal_ngx_class_limits_check(cf, "hold.", "hold=", b->class_limit, b->classes, b->held);
     if (result == NGX_CONF_OK)
         result = check_slots(cf, b);
     if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_TAKES_RANKS && !b->class)

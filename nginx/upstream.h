@@ -8,6 +8,7 @@
 
 #include "ballast/live/dispatcher.h"
 #include "class.h"
+#include "class_limit.h"
 #include "placeholder.h"
 #include "record.h"
 #include "zone.h"
@@ -106,6 +107,7 @@ struct bal_ngx_upstream {
     ngx_uint_t held;
     bool hold_given;
     ngx_msec_t hold;
+    struct bal_class_limit class_limit[BAL_CLASSES_MAX];
     ngx_uint_t failures;
     ngx_msec_t back_off;
     ngx_http_complex_value_t *class;
@@ -184,6 +186,7 @@ struct bal_ngx_wait {
     struct bal_ngx_placeholder placeholder;
     ngx_event_t deferred_event; /* work that must not be done inside nginx's calls */
     ngx_rbtree_node_t node;     /* of those that wait, by ticket */
+    uint64_t retry_ns;          /* of one that is refused; 0: it is not known */
 };
 
 /* Every request has one, in its pool, so keep it small. */

@@ -24,6 +24,7 @@ struct bal_ngx_zone_head {
     struct bal_ngx_stalls stalls;
     uint64_t receipts[BAL_RECEIPTS]; /* datagrams that were rejected */
     struct bal_ngx_datagram_error datagram_errors[BAL_NGX_DATAGRAM_ERRORS];
+    struct bal_ngx_refusals refusals;
     uint32_t slot[BAL_NGX_WORKERS_MAX]; /* in the master's table of processes, of each owner */
 };
 
@@ -167,6 +168,10 @@ void bal_ngx_zone_receive(struct bal_ngx_zone *z, const struct bal_ngx_datagram 
 void bal_ngx_zone_count_error(struct bal_ngx_zone *z, int kind, const struct sockaddr *address,
                               socklen_t length, int error) {
     bal_ngx_datagram_error_add(&z->head->datagram_errors[kind], address, length, error);
+}
+
+void bal_ngx_zone_count_unheld(struct bal_ngx_zone *z) {
+    __atomic_fetch_add(&z->head->refusals.unheld, 1, __ATOMIC_RELAXED);
 }
 
 uint64_t bal_ngx_zone_unsent(const struct bal_ngx_zone *z) {
@@ -398,7 +403,9 @@ static void maintain_zone(struct bal_ngx_zone *z, uint64_t now) {
         z->role->detach_stations(z->user, now);
     const uint64_t next = z->role->run_timers(z->user, now);
     z->role->tick(z->user, now);
+    const struct bal_ngx_refused refused = z->role->refused(z->user);
     bal_ngx_zone_unlock(z);
+    bal_ngx_refusals_log(&z->head->refusals, &refused, z->kind, z->host, now);
     if (z->transport)
         bal_ngx_datagram_error_log(z->head->datagram_errors, z->kind, z->host, now);
     if (z->role->log)

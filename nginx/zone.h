@@ -21,6 +21,7 @@
 #include "datagram_errors.h"
 #include "journal.h"
 #include "lock.h"
+#include "refusals.h"
 #include "stall.h"
 #include "transport.h"
 
@@ -62,6 +63,8 @@ struct bal_ngx_role {
     enum bal_code (*apply)(void *user, uint64_t now, struct bal_error *err);
     /* For what one process must do about eight times a second, after dead processes have been reaped. */
     void (*tick)(void *user, uint64_t now);
+    /* After each tick: requests that were refused so far. */
+    struct bal_ngx_refused (*refused)(void *user);
     /* Not locked, after each tick: logs what the tick has found. Optional. */
     void (*log)(void *user);
     /* Not locked, in each process about eight times a second. Optional. */
@@ -135,6 +138,8 @@ void bal_ngx_zone_add_receipts(struct bal_ngx_zone *z, uint64_t receipts[BAL_REC
 /* Something is wrong with a datagram: it is counted and logged. kind: as in datagram_errors.h. */
 void bal_ngx_zone_count_error(struct bal_ngx_zone *z, int kind, const struct sockaddr *address,
                               socklen_t length, int error);
+/* A request was refused because this process had no connection for it to wait; for the log. */
+void bal_ngx_zone_count_unheld(struct bal_ngx_zone *z);
 /* Datagrams that could not be sent, of all processes. */
 uint64_t bal_ngx_zone_unsent(const struct bal_ngx_zone *z);
 /* The count of all processes. */

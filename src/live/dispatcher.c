@@ -157,6 +157,8 @@ static void record_response(struct bal_dispatcher *d, const struct request *r, e
     const double took = seconds(d->block->now - r->since);
     if (d->timed && !failed)
         bal_timed_response(d, took);
+    if (d->block->held_count)
+        drain_rate_add(&d->block->drain_rate, d->block->now);
     d->block->counts.answered++;
     d->block->counts.failed += failed;
     d->server[server].answered++;
@@ -320,7 +322,9 @@ static void request_server_start(struct bal_dispatcher *d, uint32_t server) {
 static void hold_request(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
-    r->deadline = block->now + block->config.hold_ns;
+    const uint64_t own_ns =
+        block->config.refuse_beyond ? block->config.class_limit[r->entry.rank].wait_ns : 0;
+    r->deadline = block->now + (own_ns ? own_ns : block->config.hold_ns);
     block->counts.held++;
     block->held_count++;
     bal_ledger_push(&d->ledger, &block->held[r->entry.rank], i);
@@ -425,13 +429,60 @@ static bool refuse_request(struct bal_dispatcher *d, struct request *r, enum bal
     return false;
 }
 
+static void notify_owner(struct bal_dispatcher *d, uint32_t i) {
+    struct request *r = request_at(d, i);
+    bal_ledger_push(&d->ledger, &d->worker[r->entry.owner].news, i);
+    bal_outbox_wake(&d->box, r->entry.owner);
+}
+
+static void remove_from_hold_queue(struct bal_dispatcher *d, uint32_t i) {
+    bal_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->entry.rank], i);
+    if (--d->block->held_count == 0)
+        drain_rate_end(&d->block->drain_rate);
+}
+
+static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason reason) {
+    struct request *r = request_at(d, i);
+    refuse_request(d, r, reason);
+    notify_owner(d, i);
+    bal_ledger_entry_set(&r->entry, REFUSED);
+}
+
+/* The last one of the least urgent class that is held and less urgent than `rank`; BAL_NOBODY: there is none.
+ */
+static uint32_t find_less_urgent(const struct bal_dispatcher *d, uint32_t rank) {
+    for (uint32_t least = d->block->config.classes; --least > rank;)
+        if (d->block->held[least].count)
+            return d->block->held[least].last;
+    return BAL_NOBODY;
+}
+
+/* Is there a place in the hold queue for one more of that class? Where requests beyond it are refused, one
+ * that is less urgent may give up its own. */
+static bool make_hold_place(struct bal_dispatcher *d, uint32_t rank) {
+    struct block *block = d->block;
+    const uint32_t own = block->config.refuse_beyond ? block->config.class_limit[rank].waiting : 0;
+    if (own && block->held[rank].count >= own)
+        return false;
+    if (block->held_count < block->config.held || !block->config.refuse_beyond)
+        return block->held_count < block->config.held;
+    const uint32_t i = find_less_urgent(d, rank);
+    if (i == BAL_NOBODY)
+        return false;
+    block->counts.overflow++;
+    block->counts.replaced++;
+    remove_from_hold_queue(d, i);
+    refuse_waiting(d, i, BAL_REASON_NO_ROOM);
+    return true;
+}
+
 /* The policy has no server for it now. */
 static bool dispatch_by_fallback(struct bal_dispatcher *d, uint32_t i, struct bal_decision decision,
                                  enum request_state sent) {
     struct block *block = d->block;
     struct request *r = request_at(d, i);
     decision.server = choose_fallback(d, r, decision.server);
-    if (decision.server == BAL_HOLD && block->held_count >= block->config.held) {
+    if (decision.server == BAL_HOLD && !make_hold_place(d, r->entry.rank)) {
         apply_decision_extras(d, &decision);
         block->counts.overflow++;
         if (block->config.refuse_beyond)
@@ -461,12 +512,6 @@ static bool dispatch_request(struct bal_dispatcher *d, uint32_t i, bool at_once,
     return true;
 }
 
-static void notify_owner(struct bal_dispatcher *d, uint32_t i) {
-    struct request *r = request_at(d, i);
-    bal_ledger_push(&d->ledger, &d->worker[r->entry.owner].news, i);
-    bal_outbox_wake(&d->box, r->entry.owner);
-}
-
 /* The same for one that waits: its process gets the decision later. */
 static void dispatch_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once) {
     struct request *r = request_at(d, i);
@@ -474,18 +519,6 @@ static void dispatch_waiting(struct bal_dispatcher *d, uint32_t i, bool at_once)
         bal_ledger_entry_set(&r->entry, REFUSED);
     if (r->entry.state != HELD)
         notify_owner(d, i);
-}
-
-static void remove_from_hold_queue(struct bal_dispatcher *d, uint32_t i) {
-    bal_ledger_remove(&d->ledger, &d->block->held[request_at(d, i)->entry.rank], i);
-    d->block->held_count--;
-}
-
-static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason reason) {
-    struct request *r = request_at(d, i);
-    refuse_request(d, r, reason);
-    notify_owner(d, i);
-    bal_ledger_entry_set(&r->entry, REFUSED);
 }
 
 /* After a report, requests that wait may be sent: first come, first served within a class. When all stations
@@ -541,6 +574,14 @@ static void finish_probing(struct bal_dispatcher *d, uint32_t i) {
 
 /* ---- requests ---- */
 
+/* For one of that class that is refused: see bal_dispatch. */
+static uint64_t retry_time(const struct bal_dispatcher *d, uint32_t rank) {
+    uint64_t ahead = 0;
+    for (uint32_t k = 0; k <= rank; k++)
+        ahead += d->block->held[k].count;
+    return drain_rate_time(&d->block->drain_rate, ahead + 1);
+}
+
 /* Fills in what a process gets to know of its request. */
 static void fill_dispatch(const struct bal_dispatcher *d, uint32_t i, enum bal_dispatch_verdict verdict,
                           struct bal_dispatch *to) {
@@ -552,6 +593,8 @@ static void fill_dispatch(const struct bal_dispatcher *d, uint32_t i, enum bal_d
                                 .rank = r->entry.rank,
                                 .length = verdict == BAL_SEND ? r->length : 0,
                                 .waited_ns = verdict == BAL_WAIT ? 0 : r->waited};
+    if (verdict == BAL_REFUSE && (r->reason == BAL_REASON_NO_ROOM || r->reason == BAL_REASON_TOO_LONG))
+        to->retry_ns = retry_time(d, r->entry.rank);
 }
 
 /* Queues it behind those of its class; false: the hold queue is full, or there is nothing to wait for. Like
@@ -560,7 +603,7 @@ static bool enqueue_behind_held(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     if (cannot_wait(d, request_at(d, i)))
         return refuse_request(d, request_at(d, i), BAL_REASON_NONE_OPEN);
-    if (block->held_count >= block->config.held) {
+    if (!make_hold_place(d, request_at(d, i)->entry.rank)) {
         block->counts.overflow++;
         return refuse_request(d, request_at(d, i), BAL_REASON_NO_ROOM);
     }

@@ -12,6 +12,7 @@
 #include "base/length_index.h"
 #include "base/tournament.h"
 #include "live/check.h"
+#include "live/drain_rate.h"
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/ejection.h"
@@ -126,7 +127,8 @@ struct block {
     struct bal_sender sender;
     struct bal_list asking;
     struct bal_list held[BAL_CLASSES_MAX];
-    struct bal_backlog backlog; /* of requests that are held; in nanoseconds */
+    struct bal_backlog backlog;   /* of requests that are held; in nanoseconds */
+    struct drain_rate drain_rate; /* of the hold queue */
     uint32_t free_inquiry;
     /* Of reports at a rate, where no stations send them: */
     uint64_t report_at; /* when the next is due */

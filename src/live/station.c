@@ -42,7 +42,67 @@ static void remove_from_queue(struct bal_station *s, uint32_t i) {
     struct job *j = job_at(s, i);
     j->place = j->entry.order;
     bal_ledger_remove(&s->ledger, &s->block->waiting[j->entry.rank], i);
-    s->block->waiting_count--;
+    if (--s->block->waiting_count == 0)
+        drain_rate_end(&s->block->drain_rate);
+}
+
+/* Its process learns that it may not wait any longer. */
+static void turn_away(struct bal_station *s, uint32_t i) {
+    struct job *j = job_at(s, i);
+    remove_from_queue(s, i);
+    s->block->jobs[j->entry.rank]--;
+    notify_owner(s, i);
+    bal_ledger_entry_set(&j->entry, TURNED_AWAY);
+}
+
+/* The last one of the least urgent class that waits and is less urgent than `rank`; BAL_NOBODY: there is
+ * none. */
+static uint32_t find_less_urgent(const struct bal_station *s, uint32_t rank) {
+    for (uint32_t least = s->block->config.classes; --least > rank;)
+        if (s->block->waiting[least].count)
+            return s->block->waiting[least].last;
+    return BAL_NOBODY;
+}
+
+/* Is there a place in the queue for one more of that class? One that is less urgent may give up its own. */
+static bool make_place(struct bal_station *s, uint32_t rank) {
+    struct station_block *block = s->block;
+    const uint32_t own = block->config.class_limit[rank].waiting;
+    if (own && block->waiting[rank].count >= own)
+        return false;
+    if (block->waiting_count + block->away < block->config.queue)
+        return true;
+    const uint32_t i = find_less_urgent(s, rank);
+    if (i == BAL_NOBODY)
+        return false;
+    block->counts.full++;
+    block->counts.replaced++;
+    turn_away(s, i);
+    return true;
+}
+
+/* When a waiting request of that class may not wait any longer; within a class, that of the first one is the
+ * earliest. */
+static uint64_t latest_start(const struct bal_station *s, uint32_t i) {
+    const struct bal_station_config *config = &s->block->config;
+    const uint64_t own_ns = config->class_limit[job_at(s, i)->entry.rank].wait_ns;
+    const uint64_t wait_ns = own_ns ? own_ns : config->queue_ns;
+    return wait_ns ? job_at(s, i)->since + wait_ns : NEVER;
+}
+
+uint64_t bal_station_refuse_overdue(struct bal_station *s) {
+    struct station_block *block = s->block;
+    uint64_t next = NEVER;
+    for (uint32_t rank = 0; rank < block->config.classes; rank++) {
+        const struct bal_list *list = &block->waiting[rank];
+        while (list->count && latest_start(s, list->first) <= block->now) {
+            block->counts.overdue++;
+            turn_away(s, list->first);
+        }
+        if (list->count && latest_start(s, list->first) < next)
+            next = latest_start(s, list->first);
+    }
+    return next;
 }
 
 void bal_station_start_next(struct bal_station *s) {
@@ -106,7 +166,7 @@ static bool admit_request(struct bal_station *s, uint32_t i, struct bal_station_
         block->counts.ran++;
         task->verdict = BAL_RUN;
         bal_ledger_entry_set(&j->entry, RUNNING);
-    } else if (block->waiting_count + block->away < block->config.queue) {
+    } else if (make_place(s, j->entry.rank)) {
         bal_ledger_push(&s->ledger, &block->waiting[j->entry.rank], i);
         block->waiting_count++;
         task->verdict = BAL_QUEUE;
@@ -119,6 +179,14 @@ static bool admit_request(struct bal_station *s, uint32_t i, struct bal_station_
     return true;
 }
 
+/* For one of that class that is refused: see bal_station_task. */
+static uint64_t retry_time(const struct bal_station *s, uint32_t rank) {
+    uint64_t ahead = 0;
+    for (uint32_t k = 0; k <= rank; k++)
+        ahead += s->block->waiting[k].count;
+    return drain_rate_time(&s->block->drain_rate, ahead + 1);
+}
+
 void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint64_t dispatcher, bool moved,
                         struct bal_station_task *task) {
     bal_station_enter(s, now);
@@ -127,10 +195,11 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
     bal_station_use_offer(s, dispatcher);
     block->expected -= moved && block->expected;
     const uint32_t i = bal_ledger_acquire(&s->ledger, s->self);
+    rank = rank < block->config.classes ? rank : block->config.classes - 1;
     *task = (struct bal_station_task){.verdict = BAL_FULL};
     if (i != BAL_NOBODY) {
         struct job *j = job_at(s, i);
-        j->entry.rank = rank < block->config.classes ? rank : block->config.classes - 1;
+        j->entry.rank = rank;
         j->moved = moved;
         j->dispatcher = dispatcher;
         j->reserved_for = j->piggyback_seq = 0;
@@ -140,7 +209,10 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
             bal_ledger_release(&s->ledger, i);
         bal_station_retract_offers(s);
     }
-    block->counts.full += task->verdict == BAL_FULL;
+    if (task->verdict == BAL_FULL) {
+        block->counts.full++;
+        task->retry_ns = retry_time(s, rank);
+    }
     station_end(s);
 }
 
@@ -162,17 +234,19 @@ static void remove_job(struct bal_station *s, uint32_t i) {
     bal_ledger_entry_set(&j->entry, BAL_ENTRY_FREE);
     if (state == WAITING)
         remove_from_queue(s, i);
-    if (state == GRANTED || state == FORWARDING)
+    if (state == GRANTED || state == FORWARDING || state == TURNED_AWAY)
         bal_ledger_remove(&s->ledger, &s->worker[j->entry.owner].news, i);
     block->away -= away;
     block->slots_used -= slot;
-    block->jobs[j->entry.rank] -= !away;
+    block->jobs[j->entry.rank] -= !away && state != TURNED_AWAY;
     bal_ledger_release(&s->ledger, i);
 }
 
 /* What the app has done is remembered: how long it takes, and how much of it fails. */
 static void update_latency_stats(struct bal_station *s, const struct job *j, bool failed) {
     struct station_block *block = s->block;
+    if (block->waiting_count)
+        drain_rate_add(&block->drain_rate, block->now);
     block->counts.answered++;
     block->counts.failed += failed;
     block->answers++;
@@ -230,18 +304,31 @@ bool bal_station_cancel(struct bal_station *s, uint64_t now, uint64_t ticket) {
     return i != BAL_NOBODY;
 }
 
+/* What its process gets to know of a request in one of these three states. */
+static struct bal_station_task task_of(const struct bal_station *s, uint32_t i) {
+    const struct job *j = job_at(s, i);
+    struct bal_station_task task = {.verdict = j->entry.state == GRANTED      ? BAL_RUN
+                                               : j->entry.state == FORWARDING ? BAL_FORWARD
+                                                                              : BAL_FULL,
+                                    .ticket = bal_ledger_ticket(&s->ledger, i)};
+    if (task.verdict == BAL_FORWARD)
+        task.target = j->target;
+    if (task.verdict == BAL_FULL)
+        task.retry_ns = retry_time(s, j->entry.rank);
+    return task;
+}
+
 bool bal_station_next_decision(struct bal_station *s, uint64_t now, struct bal_station_task *task) {
     bal_station_enter(s, now);
     struct bal_list *news = &s->worker[s->self].news;
     const uint32_t i = news->first;
     if (i != BAL_NOBODY) {
-        struct job *j = job_at(s, i);
-        const bool called = j->entry.state == GRANTED;
-        *task = (struct bal_station_task){.verdict = called ? BAL_RUN : BAL_FORWARD,
-                                          .ticket = bal_ledger_ticket(&s->ledger, i),
-                                          .target = called ? 0 : j->target};
+        *task = task_of(s, i);
         bal_ledger_remove(&s->ledger, news, i);
-        bal_ledger_entry_set(&j->entry, called ? RUNNING : FORWARDED);
+        if (task->verdict == BAL_FULL)
+            bal_ledger_release(&s->ledger, i);
+        else
+            bal_ledger_entry_set(&job_at(s, i)->entry, task->verdict == BAL_RUN ? RUNNING : FORWARDED);
     }
     station_end(s);
     return i != BAL_NOBODY;
@@ -298,12 +385,13 @@ struct bal_station_counts bal_station_counts(const struct bal_station *s) {
 
 struct bal_station_view bal_station_view(const struct bal_station *s) {
     const struct station_block *block = s->block;
-    struct bal_station_view view = {.running = block->slots_used,
-                                    .waiting = block->waiting_count,
-                                    .away = block->away,
-                                    .power = block->draining ? BAL_POWER_DRAINING
-                                                             : (enum bal_power_state)block->power,
-                                    .offered = block->offered};
+    struct bal_station_view view = {
+        .running = block->slots_used,
+        .waiting = block->waiting_count,
+        .away = block->away,
+        .power = block->draining ? BAL_POWER_DRAINING : (enum bal_power_state)block->power,
+        .offered = block->offered,
+        .start_unanswered_ns = block->start_sent_at ? block->now - block->start_sent_at : 0};
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
         view.jobs[rank] = block->jobs[rank];
     return view;

@@ -10,8 +10,13 @@ static const uint64_t magic = UINT64_C(0x62616c7374610005); /* "balsta" and a ve
 
 /* ---- layout ---- */
 
+/* Where requests may be refused after they have waited, as many again: those whose processes do not know yet
+ * must not take the places of others. */
 static uint32_t capacity(const struct bal_station_config *config) {
-    return config->slots + config->queue;
+    bool refuses = config->classes > 1 || config->queue_ns;
+    for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
+        refuses |= config->class_limit[rank].wait_ns > 0;
+    return config->slots + (refuses ? 2 * config->queue : config->queue);
 }
 
 /* Of the block at `base`; NULL where only sizes are asked for. */
@@ -58,6 +63,7 @@ enum bal_code bal_station_check(const struct bal_station_config *config, struct 
         {"slots", config->slots, 1, 1 << 20},
         {"queue", config->queue, 0, 1 << 24},
         {"classes", config->classes, 0, BAL_CLASSES_MAX},
+        {"queue_ns", config->queue_ns, 0, 24 * hour},
         {"peers", config->peers, 1, 1 << 16},
         {"beat_ns", config->beat_ns, 1000000, hour},
         {"offer_ns", config->offer_ns, 0, hour},
@@ -231,6 +237,9 @@ static void place_job(void *user, uint32_t i) {
     case FORWARDED:
         block->away++;
         break;
+    case TURNED_AWAY:
+        bal_ledger_insert_by_order(&s->ledger, &s->worker[j->entry.owner].news, i);
+        break;
     }
 }
 
@@ -260,7 +269,7 @@ static const char *find_job_fault(const struct bal_station *s) {
         away += is_forwarded(j);
         waiting += j->entry.state == WAITING;
         must += j->entry.state != RUNNING && j->entry.state != FORWARDED;
-        jobs[j->entry.rank] += !is_forwarded(j);
+        jobs[j->entry.rank] += !is_forwarded(j) && j->entry.state != TURNED_AWAY;
     }
     uint32_t listed = 0;
     const char *fault = NULL;
@@ -271,8 +280,9 @@ static const char *find_job_fault(const struct bal_station *s) {
             fault = "requests of a class are counted wrongly";
     }
     for (uint32_t i = 0; !fault && i < block->config.workers; i++)
-        fault = bal_ledger_list_fault(&s->ledger, &s->worker[i].news, 1 << GRANTED | 1 << FORWARDING, i,
-                                      BAL_NOBODY, &listed);
+        fault =
+            bal_ledger_list_fault(&s->ledger, &s->worker[i].news,
+                                  1 << GRANTED | 1 << FORWARDING | 1 << TURNED_AWAY, i, BAL_NOBODY, &listed);
     if (!fault && (in_slots != block->slots_used || away != block->away || waiting != block->waiting_count))
         fault = "requests are counted wrongly";
     if (!fault && listed != must)

@@ -267,7 +267,9 @@ static void receive_move(struct bal_station *s, const struct bal_message_move *m
 /* ---- power ---- */
 
 static void send_start(struct bal_station *s) {
-    enqueue_message(s, (struct bal_message){.type = BAL_MSG_START, .receiver = s->block->config.keeper});
+    struct station_block *block = s->block;
+    block->start_sent_at = block->start_sent_at ? block->start_sent_at : block->now;
+    enqueue_message(s, (struct bal_message){.type = BAL_MSG_START, .receiver = block->config.keeper});
 }
 
 void bal_station_request_start(struct bal_station *s) {
@@ -391,6 +393,8 @@ static enum bal_receipt admit_message(struct bal_station *s, struct bal_replay_w
 static enum bal_receipt receive_from_keeper(struct bal_station *s, const struct bal_message *message) {
     struct station_block *block = s->block;
     const enum bal_receipt receipt = admit_message(s, &block->keeper_window, message);
+    if (receipt == BAL_RECEIPT_FRESH)
+        block->start_sent_at = 0;
     if (receipt == BAL_RECEIPT_FRESH && message->type == BAL_MSG_POWER)
         receive_power(s, &message->power);
     if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt) && block->wakes)
@@ -471,9 +475,11 @@ static void serve_backlogged(struct bal_station *s) {
     bal_offers_serve_backlogged(&offers);
 }
 
-static uint64_t next_deadline(struct bal_station *s) {
+/* overdue_at: when a request will have waited for too long. */
+static uint64_t next_deadline(struct bal_station *s, uint64_t overdue_at) {
     const struct station_block *block = s->block;
     uint64_t next = block->beat_at < block->offer_at ? block->beat_at : block->offer_at;
+    next = overdue_at < next ? overdue_at : next;
     if (block->steal && block->steal_until < next)
         next = block->steal_until;
     if (is_backlog_unserved(s) && block->now + block->config.beat_ns / 4 < next)
@@ -490,6 +496,7 @@ uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
         block->steal = 0;
     if (block->expected && block->now >= block->expected_until)
         block->expected = 0;
+    const uint64_t overdue_at = bal_station_refuse_overdue(s);
     if (block->now >= block->beat_at)
         send_heartbeats(s);
     serve_backlogged(s);
@@ -497,7 +504,7 @@ uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
         offer_at_rate(s);
     if (may_stop(s) && block->now >= block->idle_since + block->config.standby_ns)
         request_stop(s);
-    const uint64_t next = next_deadline(s);
+    const uint64_t next = next_deadline(s, overdue_at);
     station_end(s);
     return next;
 }

@@ -7,6 +7,7 @@
 #include "ballast/random.h"
 #include "ballast/set.h"
 #include "base/latency_ewma.h"
+#include "live/drain_rate.h"
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/offers.h"
@@ -17,8 +18,9 @@ enum job_state {
     WAITING = BAL_ENTRY_FREE + 1,
     GRANTED, /* it has a slot, and its process does not know yet */
     RUNNING,
-    FORWARDING, /* it goes to another station, and its process does not know yet */
-    FORWARDED,  /* its process has passed it to another station */
+    FORWARDING,  /* it goes to another station, and its process does not know yet */
+    FORWARDED,   /* its process has passed it to another station */
+    TURNED_AWAY, /* it may not wait any longer, and its process does not know yet */
 };
 
 struct job {
@@ -58,6 +60,7 @@ struct station_block {
     uint32_t draining;
     uint32_t wakes; /* the keeper is to be sent START */
     struct bal_replay_window keeper_window;
+    uint64_t start_sent_at; /* the first START since the keeper's last message; 0: none was sent */
     uint64_t idle_since;
     uint64_t stop_sent_at; /* when STOP was last sent to the keeper; 0: not since the app is on */
     /* stealing */
@@ -68,6 +71,7 @@ struct station_block {
     /* of late */
     uint32_t answers, errors;
     struct latency_ewma latency_ewma;
+    struct drain_rate drain_rate; /* of the queue */
     struct bal_station_counts counts;
 };
 
@@ -115,6 +119,8 @@ void bal_station_enter(struct bal_station *s, uint64_t now);
 static inline void station_end(struct bal_station *s) {
     __atomic_store_n(&s->block->busy, 0, __ATOMIC_RELEASE);
 }
+/* Refuses those that have waited for too long; returns when the next one has. */
+uint64_t bal_station_refuse_overdue(struct bal_station *s);
 /* Runs as many of those that wait as there are slots. */
 void bal_station_start_next(struct bal_station *s);
 /* So many of those that wait, the least urgent and last ones, go to that station; returns how many, and

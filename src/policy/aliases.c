@@ -37,6 +37,7 @@ static const struct {
     {"random(1)", "weighted-random"},
     {"peak ewma", "ewma"},
     {"shortest expected delay", "sed"},
+    {"first", "jiq:else=hold,idle=lowest"},
     {"never queue", "fastest-idle"},
     {"nq", "fastest-idle"},
     {"join the shortest queue", "jsq"},

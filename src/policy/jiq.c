@@ -6,7 +6,12 @@
  * Proved: no waiting as N grows, for every load below 1 and equal servers (Stolyar 2015, where it is called
  * PULL), also with several dispatchers as N over their number grows (Lu et al. 2011, who call report=d
  * JIQ-SQ(d)); with unequal servers it can be unstable below full load (Atar et al. 2020). There
- * else=least-conn compares requests over weights, and idle=fastest takes the fastest of the idle servers. */
+ * else=least-conn compares requests over weights, and idle=fastest takes the fastest of the idle servers.
+ *
+ * idle=lowest takes the one with the lowest number: the first servers get all they can, and the last ones are
+ * idle as long as the load allows. Where it is the slots of a server that are idle, and with else=hold, that
+ * is HAProxy's first. Of equal servers it does not matter for the delay which of the idle ones gets a job; it
+ * is not symmetric. */
 #include "policy/policy_common.h"
 #include "policy/table.h"
 
@@ -89,7 +94,6 @@ const struct bal_policy bal_policy_jiq = {
     .summary = "an idle server that has reported, else a uniform server",
     .paper = "Lu et al. 2011; Stolyar 2015",
     .cost = "at most 1 report",
-    .flags = BAL_SYMMETRIC,
     .wants = BAL_WANTS_IDLE,
     .params = params,
     .param_count = sizeof params / sizeof *params,

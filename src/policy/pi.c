@@ -104,7 +104,6 @@ const struct bal_policy bal_policy_pi = {
     .summary = "an idle server that has reported, else the one that was last idle",
     .paper = "Atar et al. 2020",
     .cost = "at most 1 report",
-    .flags = BAL_SYMMETRIC,
     .wants = BAL_WANTS_IDLE,
     .params = params,
     .param_count = sizeof params / sizeof *params,

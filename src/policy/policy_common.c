@@ -19,7 +19,15 @@ uint32_t bal_draw_among_eligible(struct bal_set *set, const struct bal_fleet *fl
     return BAL_NONE;
 }
 
-const char *const bal_idle_words[] = {"any", "fastest"};
+const char *const bal_idle_words[] = {"any", "fastest", "lowest"};
+
+uint32_t bal_draw_lowest(const struct bal_set *set, const struct bal_fleet *fleet) {
+    uint32_t lowest = BAL_NONE;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (set->slot[i] < lowest && bal_is_eligible(fleet, set->slot[i]))
+            lowest = set->slot[i];
+    return lowest;
+}
 
 uint32_t bal_draw_fastest(const struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng) {
     uint32_t best = BAL_NONE, ties = 0;

@@ -40,25 +40,33 @@ static inline uint32_t bal_draw_among(struct bal_set *set, const struct bal_flee
 }
 
 /* Which of several idle servers gets a job: the parameter `idle`. */
-enum bal_idle { BAL_IDLE_ANY, BAL_IDLE_FASTEST };
+enum bal_idle { BAL_IDLE_ANY, BAL_IDLE_FASTEST, BAL_IDLE_LOWEST };
 
 extern const char *const bal_idle_words[];
 #define BAL_IDLE_PARAM                                                                                       \
     {                                                                                                        \
-        "idle", 0, BAL_IDLE_FASTEST, BAL_IDLE_ANY, true, false,                                              \
-            "which of the idle servers gets a job: any, or the fastest (by weight)", bal_idle_words          \
+        "idle", 0, BAL_IDLE_LOWEST, BAL_IDLE_ANY, true, false,                                               \
+            "which of the idle servers gets a job: any, the fastest (by weight), or the lowest number: "     \
+            "servers are filled in order",                                                                   \
+            bal_idle_words                                                                                   \
     }
 
 /* The flags that it brings. */
 static inline unsigned bal_idle_flags(double value) {
-    return value == BAL_IDLE_FASTEST ? BAL_TAKES_WEIGHTS : 0;
+    return (value == BAL_IDLE_FASTEST ? BAL_TAKES_WEIGHTS : 0) |
+           (value == BAL_IDLE_LOWEST ? 0 : BAL_SYMMETRIC);
 }
 
 uint32_t bal_draw_fastest(const struct bal_set *set, const struct bal_fleet *fleet, struct bal_rng *rng);
+/* The eligible member with the lowest number, or BAL_NONE. O(members). */
+uint32_t bal_draw_lowest(const struct bal_set *set, const struct bal_fleet *fleet);
 
-/* That one, or BAL_NONE. O(1) for any, O(members) for the fastest, of which it is a uniform one. */
+/* That one, or BAL_NONE. O(1) for any, O(members) for the fastest, of which it is a uniform one, and for the
+ * lowest. */
 static inline uint32_t bal_draw_idle(enum bal_idle which, struct bal_set *set, const struct bal_fleet *fleet,
                                      struct bal_rng *rng) {
+    if (__builtin_expect(which == BAL_IDLE_LOWEST, 0))
+        return bal_draw_lowest(set, fleet);
     return which == BAL_IDLE_FASTEST && fleet->weight ? bal_draw_fastest(set, fleet, rng)
                                                       : bal_draw_among(set, fleet, rng);
 }

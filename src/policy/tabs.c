@@ -10,6 +10,14 @@
  * aborts a set-up, of a uniform blue server, as a job that finds none starts one; the server is off and
  * reports it.
  *
+ * With idle=lowest the job goes to the green server with the lowest number, and the red one with the lowest
+ * number is started: servers with high numbers are used only as long as the others do not suffice. Where
+ * servers switch off after a fixed time, they then do; chosen uniformly, all that are on get a job now and
+ * then, and several stay on where one suffices. (A standby time that is exponential has no memory, and it
+ * does not matter which of the idle servers is used.) idle=fastest takes the fastest green server. With
+ * after=K a server is started when K jobs in a row have found none idle, and only the first of all at once:
+ * two jobs that come together by chance start none.
+ *
  * Cost: reports on becoming idle, on switching off and on being set up: at most two a job, three where jobs
  * are held, one more for each server that was on at the start and two for each that was in set-up.
  * Memory: the colour of every server, 2 N bits.
@@ -19,7 +27,7 @@
 #include "policy/policy_common.h"
 #include "policy/table.h"
 
-enum { MU, NU, ELSE, NONE, ABORT, OFF };
+enum { MU, NU, ELSE, NONE, ABORT, OFF, IDLE, AFTER };
 
 enum none { NONE_REFUSE, NONE_HOLD, NONE_OPEN };
 static const char *const none_words[] = {"refuse", "hold"};
@@ -42,6 +50,9 @@ static const struct bal_param params[] = {
              "woken by it, or "
              "discards it",
              off_words},
+    [IDLE] = BAL_IDLE_PARAM,
+    [AFTER] = {"after", 1, 1000, 1, true, false,
+               "jobs in a row that find no idle server, after which one is started; at once if none is on"},
 };
 
 enum colour { GREEN, RED, YELLOW, BLUE, COLOURS };
@@ -51,9 +62,12 @@ enum colour { GREEN, RED, YELLOW, BLUE, COLOURS };
 struct state {
     _Alignas(double) enum bal_else otherwise;
     enum none none;
+    enum bal_idle which;
     bool aborts;
     uint32_t servers;
-    uint32_t turn; /* which of the blue ones gets the next wake message */
+    uint32_t after;
+    uint32_t misses; /* jobs in a row that have found no green server, since one was last started */
+    uint32_t turn;   /* which of the blue ones gets the next wake message */
 };
 
 static struct bal_set *colour_set(const struct state *state, enum colour colour) {
@@ -78,7 +92,9 @@ static void init(void *block, const double *value, const struct bal_policy_conte
     struct state *state = block;
     *state = (struct state){.otherwise = (enum bal_else)value[ELSE],
                             .none = none_of(value),
+                            .which = (enum bal_idle)value[IDLE],
                             .aborts = value[ABORT] > 0,
+                            .after = (uint32_t)value[AFTER],
                             .servers = context->servers};
     for (enum colour colour = GREEN; colour < COLOURS; colour++)
         bal_set_init(colour_set(state, colour), context->servers);
@@ -148,16 +164,30 @@ static uint32_t route_to_busy(struct state *state, struct bal_fleet *fleet, cons
     return server;
 }
 
-/* A server to start when no green one is eligible: one for each job that arrives. Held jobs are routed again
- * at every report; for them servers are started only while fewer are in set-up than jobs are held, since a
- * start may have failed. */
+/* One for each job, or each `after` jobs, that arrives and finds no green server. Held jobs are routed again
+ * at every report; for them servers are started only while fewer are in set-up, since a start may have
+ * failed. */
+static bool is_one_more_wanted(struct state *state, const struct bal_job *job, bool any_on) {
+    const uint32_t blue = colour_set(state, BLUE)->count;
+    if (!any_on && blue == 0)
+        return true;
+    if (job->held > 0)
+        return job->held / state->after > blue;
+    return ++state->misses >= state->after;
+}
+
+/* A server to start when no green one is eligible. */
 static uint32_t choose_to_wake(struct state *state, struct bal_fleet *fleet, const struct bal_job *job,
                                bool any_on, struct bal_rng *rng) {
     const struct bal_set *blue = colour_set(state, BLUE);
-    const bool one_more = job->held == 0 || blue->count < job->held;
-    const uint32_t off = one_more ? bal_draw_among(colour_set(state, RED), fleet, rng) : BAL_NONE;
+    const bool one_more = is_one_more_wanted(state, job, any_on);
+    struct bal_set *red = colour_set(state, RED);
+    const uint32_t off = !one_more                         ? BAL_NONE
+                         : state->which == BAL_IDLE_LOWEST ? bal_draw_lowest(red, fleet)
+                                                           : bal_draw_among(red, fleet, rng);
     if (off != BAL_NONE) {
         set_colour(state, fleet, off, BLUE, 0);
+        state->misses = 0;
         return off;
     }
     if (any_on || blue->count == 0)
@@ -179,9 +209,10 @@ static void abort_setup(struct state *state, struct bal_fleet *fleet, struct bal
 static struct bal_decision route(void *block, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {
     struct state *state = block;
-    const uint32_t idle = bal_draw_among(colour_set(state, GREEN), fleet, rng);
+    const uint32_t idle = bal_draw_idle(state->which, colour_set(state, GREEN), fleet, rng);
     if (idle != BAL_NONE) {
         set_colour(state, fleet, idle, YELLOW, job->count);
+        state->misses = 0;
         if (state->aborts)
             abort_setup(state, fleet, rng);
         return bal_to(idle);
@@ -210,7 +241,8 @@ static void response(void *block, struct bal_fleet *fleet, uint32_t server, doub
 }
 
 static const struct bal_set *pool(const void *block) {
-    return colour_set(block, GREEN);
+    const struct state *state = block;
+    return state->which == BAL_IDLE_ANY ? colour_set(state, GREEN) : NULL;
 }
 
 static uint32_t tokens(const void *block) {
@@ -221,13 +253,14 @@ static unsigned more_flags(const double *value) {
     const bool own = value[ELSE] == BAL_ELSE_OWN;
     return (bal_else_flags(value[ELSE]) & ~(unsigned)BAL_NEEDS_INDEX) | (own ? BAL_NEEDS_RESPONSES : 0) |
            (none_of(value) == NONE_HOLD ? BAL_MAY_HOLD : 0) | (value[ABORT] > 0 ? BAL_ABORTS : 0) |
-           (value[OFF] > 0 ? BAL_DISCARDS : 0);
+           (value[OFF] > 0 ? BAL_DISCARDS : 0) | bal_idle_flags(value[IDLE]);
 }
 
 static bool is_consistent(const void *block, const double *value, const struct bal_policy_context *context) {
     const struct state *state = block;
     if (state->servers != context->servers || state->otherwise != (enum bal_else)value[ELSE] ||
-        state->none != none_of(value) || state->aborts != (value[ABORT] > 0))
+        state->none != none_of(value) || state->which != (enum bal_idle)value[IDLE] ||
+        state->after != (uint32_t)value[AFTER] || state->aborts != (value[ABORT] > 0))
         return false;
     const bool own = state->otherwise == BAL_ELSE_OWN;
     for (enum colour colour = GREEN; colour < COLOURS; colour++)
@@ -260,7 +293,7 @@ const struct bal_policy bal_policy_tabs = {
     .summary = "an idle server that is on, else a busy one, and an idle one that is off is started",
     .paper = "Mukherjee et al. 2017",
     .cost = "at most 2 reports",
-    .flags = BAL_SYMMETRIC | BAL_MAY_REFUSE,
+    .flags = BAL_MAY_REFUSE,
     .wants = BAL_WANTS_IDLE | BAL_WANTS_POWER,
     .params = params,
     .param_count = sizeof params / sizeof *params,

@@ -65,10 +65,11 @@ struct world {
     double now;
     double warm, end;
     /* memory of the dispatcher */
-    unsigned next;                /* round-robin */
-    double credit[SERVERS_MAX];   /* weighted-round-robin */
-    unsigned last_idle;           /* pi */
-    unsigned memory[SERVERS_MAX]; /* pod-memory */
+    unsigned next;              /* round-robin */
+    double credit[SERVERS_MAX]; /* weighted-round-robin */
+    unsigned last_idle;
+    unsigned misses; /* of tabs */ /* pi */
+    unsigned memory[SERVERS_MAX];  /* pod-memory */
     unsigned remembered;
     struct known pool[64]; /* prequal: the oldest first */
     unsigned pooled;
@@ -132,6 +133,13 @@ static unsigned uniform_where(struct world *w, bool (*holds)(const struct server
         if (holds(&w->server[s]))
             who[count++] = s;
     return count > 0 ? who[uniform(w, count)] : w->servers;
+}
+
+static unsigned first_where(struct world *w, bool (*holds)(const struct server *)) {
+    unsigned s = 0;
+    while (s < w->servers && !holds(&w->server[s]))
+        s++;
+    return s;
 }
 
 static bool has_told(const struct server *server) {
@@ -361,13 +369,18 @@ static unsigned otherwise(struct world *w, bool (*holds)(const struct server *))
     }
 }
 
+/* By the parameter `idle`: any, or the first. */
+static unsigned choose_by_idle(struct world *w, bool (*holds)(const struct server *)) {
+    return param(w, "idle") == 2 ? first_where(w, holds) : uniform_where(w, holds);
+}
+
 static unsigned choose_jiq(struct world *w) {
-    const unsigned idle = uniform_where(w, has_told);
+    const unsigned idle = choose_by_idle(w, has_told);
     return idle < w->servers ? idle : otherwise(w, is_any);
 }
 
 static unsigned choose_pi(struct world *w) {
-    const unsigned idle = uniform_where(w, has_told);
+    const unsigned idle = choose_by_idle(w, has_told);
     if (idle < w->servers)
         w->last_idle = idle;
     return w->last_idle;
@@ -531,15 +544,26 @@ static void abort_setup(struct world *w) {
     w->m.reports += measuring(w);
 }
 
+/* Is a server to be started for a job that finds none idle? */
+static bool is_start_due(struct world *w) {
+    const unsigned busy = first_where(w, is_busy), in_setup = first_where(w, is_in_setup);
+    if (busy == w->servers && in_setup == w->servers)
+        return true;
+    return ++w->misses >= param(w, "after");
+}
+
 static unsigned choose_tabs(struct world *w) {
-    const unsigned green = uniform_where(w, has_told);
+    const unsigned green = choose_by_idle(w, has_told);
     if (green < w->servers) {
+        w->misses = 0;
         if (param(w, "abort") > 0)
             abort_setup(w);
         return green;
     }
-    const unsigned busy = otherwise(w, is_busy), red = uniform_where(w, is_off);
-    if (red < w->servers) {
+    const bool due = is_start_due(w);
+    const unsigned busy = otherwise(w, is_busy), red = choose_by_idle(w, is_off);
+    if (due && red < w->servers) {
+        w->misses = 0;
         w->server[red].power = SETUP;
         w->server[red].clock = w->now + exponential(w, w->mean_service / param(w, "nu"));
     }
@@ -906,6 +930,9 @@ static const char *const more_variants[] = {
     "rcpb:c=1,mu=3,else=least-conn2",
     "tabs:mu=1,nu=0.5,else=least-conn",
     "tabs:mu=1,nu=0.2,abort=yes",
+    "jiq:idle=lowest",
+    "pi:idle=lowest",
+    "tabs:mu=1,nu=0.5,idle=lowest,after=2",
     "tabs:mu=1,nu=0.5,else=least-conn2",
     "lsq:p=0.3",
     "lsq:p=0,d=2",

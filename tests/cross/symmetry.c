@@ -257,12 +257,16 @@ static bool looks_symmetric(const struct bal_policy_spec *spec, const uint32_t *
 /* ---- the policies ---- */
 
 /* Every policy as it is listed, and some with other parameters. */
-static const char *const more[] = {
-    "pod:d=3,replace=0",        "pod:d=1,pertask=1",       "pod-memory:d=2,b=2",    "rcpb:c=3,mup=1",
-    "pod-ssp:d1=1,d2=3",        "jiq:else=least-conn",     "jiq:else=least-conn2",  "jiq:idle=fastest",
-    "pi:idle=fastest",          "tabs:else=least-conn",    "tabs:else=least-conn2", "least-conn:d=2",
-    "pod-memory:ask=new",       "pi:split=each",           "pi:split=halves",       "lsq:p=0.5,d=1",
-    "prequal:r=1.5,remove=0.5", "least-conn:d=2,replace=1"};
+static const char *const more[] = {"pod:d=3,replace=0",        "pod:d=1,pertask=1",
+                                   "pod-memory:d=2,b=2",       "rcpb:c=3,mup=1",
+                                   "pod-ssp:d1=1,d2=3",        "jiq:else=least-conn",
+                                   "jiq:else=least-conn2",     "jiq:idle=fastest",
+                                   "pi:idle=fastest",          "tabs:else=least-conn",
+                                   "tabs:else=least-conn2",    "least-conn:d=2",
+                                   "pod-memory:ask=new",       "pi:split=each",
+                                   "pi:split=halves",          "lsq:p=0.5,d=1",
+                                   "prequal:r=1.5,remove=0.5", "least-conn:d=2,replace=1",
+                                   "jiq:idle=lowest",          "tabs:idle=lowest"};
 
 static bool listed(size_t i, struct bal_policy_spec *spec) {
     if (i >= bal_policy_count + LENGTH(more))

@@ -257,5 +257,5 @@ $ ballast policies jiq
 |              uniform, least-conn, least-conn2, hold; default uniform
 |   report     dispatchers that an idle server asks for one with the fewest tokens
 |              whole number from 1 to 64, default 1
-|   idle       which of the idle servers gets a job: any, or the fastest (by weight)
-|              any, fastest; default any
+|   idle       which of the idle servers gets a job: any, the fastest (by weight), or the lowest number: servers are filled in order
+|              any, fastest, lowest; default any

@@ -178,6 +178,18 @@ static void choose_limits(struct world *w) {
     }
 }
 
+/* In half of the worlds, classes have limits and times of their own. */
+static void choose_class_limits(struct world *w) {
+    if (w->single || bal_rng_below(&w->rng, 2))
+        return;
+    w->station_config.queue_ns = bal_rng_below(&w->rng, 2) ? hold_time(w) : 0;
+    for (uint32_t rank = 0; rank < w->classes; rank++) {
+        const struct bal_class_limit limit = {bal_rng_below(&w->rng, 8), hold_time(w)}, none = {0};
+        w->dispatcher_config.class_limit[rank] = bal_rng_below(&w->rng, 2) ? limit : none;
+        w->station_config.class_limit[rank] = bal_rng_below(&w->rng, 2) ? limit : none;
+    }
+}
+
 static void choose_fleet(struct world *w) {
     static const char *const steals[] = {"none", "half", "one", "log2"};
     w->stations = bal_rng_below(&w->rng, 4) > 0 || w->single;
@@ -235,6 +247,7 @@ static void choose_fleet(struct world *w) {
     if (w->policy.policy->wants & BAL_WANTS_STILL_IDLE)
         w->station_config.offer_ns = 4 * MS;
     bal_steal_parse(steals[bal_rng_below(&w->rng, 4)], &w->station_config.steal, NULL);
+    choose_class_limits(w);
     w->dispatcher_view = bal_dispatcher_view_size(&w->policy, &w->dispatcher_config);
     for (uint32_t i = 0; i < w->servers; i++)
         w->app[i] = (struct app){.up = !w->keepers, .slow = 1};

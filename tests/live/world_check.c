@@ -93,6 +93,13 @@ void check_before_crash(struct world *w, struct host *h) {
     }
 }
 
+/* How long a request may be held. */
+static uint64_t hold_ns_of(const struct world *w, uint32_t request) {
+    const struct bal_dispatcher_config *config = &w->dispatcher_config;
+    const uint64_t own_ns = config->class_limit[w->request[request].rank].wait_ns;
+    return config->refuse_beyond && own_ns ? own_ns : config->hold_ns;
+}
+
 void check_ages(struct world *w, struct host *h) {
     const uint64_t slack = 30 * MS;
     const struct bal_dispatcher *d = any_view(h);
@@ -103,7 +110,7 @@ void check_ages(struct world *w, struct host *h) {
     for (uint32_t i = w->oldest; i < w->requests; i++) {
         const struct leg *leg = &w->request[i].leg[0];
         if (leg->state == LEG_WAITING && leg->host == number_of(w, h) && inside_is_held(d, leg->ticket) &&
-            h->told > leg->since + w->dispatcher_config.hold_ns + w->dispatcher_config.probe_ns + slack)
+            h->told > leg->since + hold_ns_of(w, i) + w->dispatcher_config.probe_ns + slack)
             world_break(w, "request %u has been held for too long", i);
     }
 }
@@ -168,7 +175,7 @@ static void check_refusal(struct world *w, uint32_t request, const struct bal_di
     const bool beyond = to->reason == BAL_REASON_NO_ROOM || to->reason == BAL_REASON_TOO_LONG;
     if (to->reason < BAL_REASON_NONE_OPEN || (beyond && !config->refuse_beyond))
         world_break(w, "request %u is refused: %s", request, bal_reason_name(to->reason));
-    if (to->reason == BAL_REASON_TOO_LONG && to->waited_ns < config->hold_ns)
+    if (to->reason == BAL_REASON_TOO_LONG && to->waited_ns < hold_ns_of(w, request))
         world_break(w, "request %u is refused after %" PRIu64 " ns", request, to->waited_ns);
 }
 
@@ -229,9 +236,9 @@ void check_counts(struct world *w, struct host *h) {
     const uint32_t here = legs_at(w, h, NOBODY);
     if (h->kind == STATION_HOST) {
         const struct bal_station_view s = bal_station_view(view);
-        if (s.running + s.waiting + s.away != here)
-            world_break(w, "station %u counts %u requests, and has %u", h->index,
-                        s.running + s.waiting + s.away, here);
+        const uint32_t counted = s.running + s.waiting + s.away + inside_turned_away(view);
+        if (counted != here)
+            world_break(w, "station %u counts %u requests, and has %u", h->index, counted, here);
         return;
     }
     if (inside_requests(view) != here)

@@ -52,6 +52,9 @@ void inside_stamp_station(struct bal_station *s, struct bal_message *message);
 bool inside_is_held(const struct bal_dispatcher *d, uint64_t ticket);
 bool inside_is_waiting(const struct bal_station *s, uint64_t ticket);
 
+/* Requests that may not wait any longer, and whose process does not know it yet. */
+uint32_t inside_turned_away(const struct bal_station *s);
+
 /* Requests that go to this server and whose process does not know it yet. */
 uint32_t inside_decided(const struct bal_dispatcher *d, uint32_t server);
 

@@ -17,6 +17,13 @@ bool inside_is_waiting(const struct bal_station *s, uint64_t ticket) {
     return i != BAL_NOBODY && job_at(s, i)->entry.state == WAITING;
 }
 
+uint32_t inside_turned_away(const struct bal_station *s) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->ledger.head->capacity; i++)
+        count += job_at(s, i)->entry.state == TURNED_AWAY;
+    return count;
+}
+
 uint64_t inside_station_now(const struct bal_station *s) {
     return s->block->now;
 }

@@ -412,6 +412,9 @@ static void told(struct world *w, struct host *h, uint32_t worker, uint32_t foun
     } else if (task->verdict == BAL_RUN) {
         check_order(w, i, k);
         run(w, i, k);
+    } else if (task->verdict == BAL_FULL) {
+        world_note(w, "request %u may not wait at station %u any longer", i, h->index);
+        not_taken(w, i, k, true);
     } else {
         if (k != 1)
             world_break(w, "request %u is given away a second time", i);

@@ -169,6 +169,8 @@ static void policies_choose_by_weight(void **state) {
         {"least-conn", {1, 4, 0}, {1, 4, 8}, 2},
         {"jiq:idle=fastest", {0, 0, 0}, {1, 4, 3}, 1},
         {"pi:idle=fastest", {0, 0, 0}, {1, 3, 4}, 2},
+        {"jiq:idle=lowest", {0, 0, 0}, {1, 4, 3}, 0},
+        {"pi:idle=lowest", {0, 0, 0}, {1, 3, 4}, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct bal_policy_spec spec;
@@ -678,6 +680,36 @@ static void tabs_follows_the_colours(void **state) {
 
 /* With abort=yes a job that finds a green server aborts one set-up, and only then; the server is red again.
  */
+/* With idle=lowest servers are filled and started in order; with after=2 a second job in a row that finds
+ * none idle starts one, and the first of all does at once. */
+static void tabs_packs(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    struct host host;
+    host_parse("tabs:idle=lowest,after=2", &spec);
+    host_init(&host, &spec, 4, 112);
+    for (uint32_t server = 4; server-- > 0;)
+        host_report(&host, BAL_REPORT_OFF, server);
+    assert_int_equal(host_route(&host, 1, false).wake, 0); /* none is on */
+    host_report(&host, BAL_REPORT_ON, 0);
+    for (int job = 0; job < 3; job++) { /* two that come together, and then an idle server again */
+        const struct bal_decision first = host_route(&host, 1, false), second = host_route(&host, 1, false);
+        assert_true(first.server == 0 && first.wake == BAL_NONE);
+        assert_true(second.server == 0 && second.wake == BAL_NONE);
+        host_report(&host, BAL_REPORT_IDLE, 0);
+    }
+    assert_int_equal(host_route(&host, 1, false).wake, BAL_NONE);
+    assert_int_equal(host_route(&host, 1, false).wake, BAL_NONE);
+    assert_int_equal(host_route(&host, 1, false).wake, 1); /* the second in a row */
+    assert_int_equal(host_route(&host, 1, false).wake, BAL_NONE);
+    assert_int_equal(host_route(&host, 1, false).wake, 2);
+    host_report(&host, BAL_REPORT_ON, 2);
+    host_report(&host, BAL_REPORT_ON, 1);
+    assert_int_equal(host_route(&host, 1, false).server, 1);
+    assert_int_equal(host_route(&host, 1, false).server, 2);
+    host_fini(&host);
+}
+
 static void tabs_aborts_setups(void **state) {
     (void)state;
     struct bal_policy_spec spec;
@@ -1022,6 +1054,7 @@ int main(void) {
         cmocka_unit_test(pi_persists),
         cmocka_unit_test(rcpb_keeps_few_names),
         cmocka_unit_test(tabs_follows_the_colours),
+        cmocka_unit_test(tabs_packs),
         cmocka_unit_test(tabs_aborts_setups),
         cmocka_unit_test(tabs_waits_where_none_is_on),
         cmocka_unit_test(what_is_said_of_power_stays),

@@ -157,6 +157,30 @@ static void slots_queue_and_full(void **state) {
     end(&f);
 }
 
+/* For how long the keeper has not answered START is counted from the first one, until it sends something. */
+static void a_keeper_that_does_not_answer_is_known(void **state) {
+    (void)state;
+    struct bal_station_config config = plain(1);
+    config.keeper = KEEPER;
+    config.standby_ns = 1000 * MS;
+    struct fixture f = begin(&config, 1);
+    bal_station_run_timers(f.s, f.now);
+    hear_power(&f, BAL_POWER_OFF, 0);
+    assert_true(bal_station_view(f.s).start_unanswered_ns == 0);
+    assert_int_equal(arrive(&f, 0, D1).verdict, BAL_QUEUE);
+    for (int i = 0; i < 5; i++) {
+        f.now += 100 * MS;
+        bal_station_run_timers(f.s, f.now);
+    }
+    assert_true(bal_station_view(f.s).start_unanswered_ns == 500 * MS);
+    hear_power(&f, BAL_POWER_SETUP, 0);
+    assert_true(bal_station_view(f.s).start_unanswered_ns == 0);
+    f.now += 100 * MS;
+    bal_station_run_timers(f.s, f.now);
+    assert_true(bal_station_view(f.s).start_unanswered_ns == 0); /* it starts the app */
+    end(&f);
+}
+
 static void urgent_first_and_in_order(void **state) {
     (void)state;
     const struct bal_station_config config = plain(1);
@@ -1086,6 +1110,7 @@ static void what_makes_no_sense_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_queue_and_full),
+        cmocka_unit_test(a_keeper_that_does_not_answer_is_known),
         cmocka_unit_test(urgent_first_and_in_order),
         cmocka_unit_test(a_client_that_goes_away_frees_its_place),
         cmocka_unit_test(the_next_one_may_belong_to_another_process),

@@ -35,6 +35,7 @@
 #define BALLAST_LIVE_DISPATCHER_H
 
 #include "ballast/error.h"
+#include "ballast/live/class_limit.h"
 #include "ballast/live/wire.h"
 #include "ballast/policy.h"
 
@@ -53,14 +54,16 @@ enum {
 };
 
 struct bal_dispatcher_config {
-    uint32_t servers;     /* the maximum at any time, those that are leaving included */
-    uint32_t workers;     /* processes, those that finish after a reload included; at most BAL_WORKERS_MAX */
-    uint32_t requests;    /* under way or held, of all processes */
-    uint32_t classes;     /* of requests, at most BAL_CLASSES_MAX; 0 is 1 */
-    uint32_t slots;       /* requests that a server works on at once, where no station reports it; 0 is 1 */
-    uint32_t held;        /* requests that are held at most; those beyond are sent at once */
-    uint64_t hold_ns;     /* a request that has been held for so long is sent at once */
-    bool refuse_beyond;   /* rather than sent at once, requests beyond these two are refused */
+    uint32_t servers;   /* the maximum at any time, those that are leaving included */
+    uint32_t workers;   /* processes, those that finish after a reload included; at most BAL_WORKERS_MAX */
+    uint32_t requests;  /* under way or held, of all processes */
+    uint32_t classes;   /* of requests, at most BAL_CLASSES_MAX; 0 is 1 */
+    uint32_t slots;     /* requests that a server works on at once, where no station reports it; 0 is 1 */
+    uint32_t held;      /* requests that are held at most; those beyond are sent at once */
+    uint64_t hold_ns;   /* a request that has been held for so long is sent at once */
+    bool refuse_beyond; /* rather than sent at once, requests beyond these two are refused; then a more urgent
+                           one gets the place of the last one of the least urgent class */
+    struct bal_class_limit class_limit[BAL_CLASSES_MAX]; /* of each class; used with refuse_beyond alone */
     bool backed;          /* servers elsewhere take over when all of these are closed, so that max_fails may
                              close the only one */
     uint32_t failures;    /* in a row, after which a server is ejected; 0: never */
@@ -170,6 +173,10 @@ struct bal_dispatch {
     uint32_t rank;          /* the class in which it is */
     uint32_t length;        /* SEND: of the server, as the policy saw it, this request not included */
     uint64_t waited_ns;     /* held or for replies, since it came or was last tried; 0 while it waits */
+    /* REFUSE, for NO_ROOM and TOO_LONG: how long until those have gone that are held now, are as urgent or
+     * more so, and the request itself, at the rate at which responses came while requests were held; 0: it is
+     * not known yet. More urgent ones that are still to come are not foreseen. */
+    uint64_t retry_ns;
 };
 
 /* How a request went at a server. */
@@ -239,6 +246,7 @@ struct bal_dispatcher_counts {
     uint64_t reasons[BAL_REASONS];  /* decisions, by reason */
     uint64_t held;                  /* requests that were held */
     uint64_t overdue, overflow;     /* not held, or no longer: held for too long; the hold queue was full */
+    uint64_t replaced;              /* of overflow: its place went to a more urgent request */
     uint64_t refused, no_room;      /* for any reason but this one; the ledger was full */
     uint64_t tokens, used, expired; /* offered to us; used by a request; gone unused */
     uint64_t probes, unsent;        /* servers asked; messages beyond the capacity */

@@ -13,7 +13,8 @@
  *         BAL_RUN: pass it to the app;  BAL_QUEUE: wait for the decision;  BAL_FULL: answer 503
  *     bal_station_done(s, now, what.ticket, failed);
  *
- * First come, first served within a class; the more urgent class first; nothing that runs is interrupted. A
+ * First come, first served within a class; the more urgent class first; nothing that runs is interrupted.
+ * When the queue is full, a more urgent request gets the place of the last one of the least urgent class. A
  * request that has not started may be taken by a station that is idle (STEAL) or moved at the request of a
  * dispatcher (MOVE): its process then passes it to that station instead of to the app, and reports the result
  * by bal_station_done(), or bal_station_returned() when it was refused there: it goes back to its place.
@@ -35,6 +36,7 @@
 #define BALLAST_LIVE_STATION_H
 
 #include "ballast/error.h"
+#include "ballast/live/class_limit.h"
 #include "ballast/live/wire.h"
 #include "ballast/stealing.h"
 
@@ -51,7 +53,9 @@ struct bal_station_config {
     uint32_t slots;    /* requests that the app works on at once */
     uint32_t queue;    /* requests that wait at most, those on their way elsewhere included */
     uint32_t classes;  /* at most BAL_CLASSES_MAX; 0 is 1 */
-    uint32_t peers;    /* dispatchers and other stations at most */
+    uint64_t queue_ns; /* a request that has waited for so long is refused; 0: never */
+    struct bal_class_limit class_limit[BAL_CLASSES_MAX]; /* of each class */
+    uint32_t peers;                                      /* dispatchers and other stations at most */
     uint64_t beat_ns;  /* between heartbeats; a message is valid for three of them */
     uint64_t offer_ns; /* mean time between offers while a slot is free, for policies that need this (rcpb);
                           0: a slot is offered when it becomes free */
@@ -96,13 +100,15 @@ enum bal_station_verdict {
     BAL_RUN,     /* pass it to the app */
     BAL_QUEUE,   /* it waits: the decision comes later */
     BAL_FORWARD, /* pass it to the station `target`: it has been given away */
-    BAL_FULL,    /* the queue is full; the ticket is void */
+    BAL_FULL,    /* the queue is full, or it has waited for too long; the ticket is void */
 };
 
 struct bal_station_task {
     enum bal_station_verdict verdict;
     uint64_t ticket;
-    uint64_t target; /* id of a station */
+    uint64_t target;   /* id of a station */
+    uint64_t retry_ns; /* FULL: how long until those have gone that wait now, are as urgent or more so, and
+                          the request itself; 0: it is not known yet. As in dispatcher.h. */
 };
 
 /* A request has come, sent by this dispatcher (0 or an unknown id: not by a known dispatcher). moved: by
@@ -142,6 +148,8 @@ void bal_station_drain(struct bal_station *s, uint64_t now, bool on);
 
 struct bal_station_counts {
     uint64_t arrived, ran, answered, failed, full, cancelled, reaped;
+    uint64_t replaced;            /* of full: its place went to a more urgent request */
+    uint64_t overdue;             /* refused because it had waited for too long */
     uint64_t given, returned;     /* to other stations, and back */
     uint64_t offers, piggybacked; /* slots that were offered; of these on responses */
     uint64_t probed;
@@ -155,7 +163,8 @@ struct bal_station_view {
     uint32_t running, waiting, away;
     uint32_t jobs[BAL_CLASSES_MAX]; /* waiting and running, by class */
     enum bal_power_state power;
-    uint32_t offered; /* slots that dispatchers have been offered and have not used */
+    uint32_t offered;             /* slots that dispatchers have been offered and have not used */
+    uint64_t start_unanswered_ns; /* for how long the keeper has sent nothing since START; 0: it has */
 };
 
 struct bal_station_counts bal_station_counts(const struct bal_station *s);
