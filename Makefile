@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The front door. Every target first installs what it needs (scripts/setup); behind it is Meson.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60

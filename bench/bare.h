@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The bare loop: what everything else is measured against. The uniformised Markov chain of pod:d=2, queue
  * lengths only: no times, no jobs, no policy, no statistics. It draws as exactly as the engine does (53 bits
  * for the event, servers without bias); the state of the generator stays in registers, and whether a queue is

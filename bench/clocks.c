@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What counting events spares in noise: pairs of runs with the same events, one with its times drawn and one
  * with its time counted. The difference of a pair is the noise of the drawn times alone; shown is its part of
  * the variance of a run. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagrams for each request of a live fleet, and mean responses: requests that are held next to those that
  * are sent by own counts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How fast the engines are, as ratios to the bare loop inside one run: each row is measured in turn with the
  * bare loop, several times, and the middle ratio is shown. These machines are shared; a ratio says more than
  * a speed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How the speed of the engines grows with the fleet, the load, the choices, the tasks and the threads: tables
  * in Markdown for docs/speed.md. Each number is the middle of several rounds, in turn with the bare loop. */
 #include "bare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a decision costs in a live dispatcher: a request comes and its response comes back, with all counts,
  * for 100 servers. Alone, without a lock; and two processes on one block, each taking a robust lock for each
  * of the two calls. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A live fleet in simulated time. */
 #include "live_fleet.h"
 

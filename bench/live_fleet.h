@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A live fleet in simulated time: dispatchers and stations of the live core, as nginx configures them (a beat
  * of 100 ms, 10 ms for replies). Poisson arrivals, exponential service; every datagram and every
  * hop of a request takes the same delay, and nothing is lost. Tokens ride on responses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How many lines of a log are read in a second of processor time, from the file to the sorted trace, for each
  * format; the middle of several rounds. The log is in memory when it is read. Between the rounds its lines
  * are counted, and nothing else done with them: what share of that speed is reached says more on a machine

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs of the engines whose speed is measured, for the programs here that show it. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H

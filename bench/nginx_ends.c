@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Both ends of nginx, for bench/nginx: servers that answer at once, and clients of which each asks again as
  * soon as it is answered, in one process. What is compared takes turns in blocks of some requests over the
  * same connections of the same clients, within milliseconds of each other, so that a machine whose speed

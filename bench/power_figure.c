@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The number of servers on over time, as bench/live_power step writes it, drawn: a panel for each file.
  *
  * usage: bench-power_figure FIGURE.svg TITLE=FILE.csv...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A fleet whose apps rest and wake, on loopback: small apps, a station before each, one dispatcher and one
 keeper (ballastd) for all. For bench/live_power.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Servers on and waiting under a policy at several loads, compared with the lab's interval."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What the measurements of bench/live_power share: the load on a fleet, and what it found."""
 import json
 import os

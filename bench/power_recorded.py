@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """One recorded load twice: under tabs, and under the rule of windowed concurrency; server-seconds and p99 of
 both, compared with `ballast replay --autoscale` of the same record."""
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The rule of windowed concurrency (docs/autoscaling.md: what autoscalers of containers do), driving the keeper of
 a real fleet: it looks how many requests are there, wakes apps by `ballastd wake` and lets them go by `rest`."""
 import collections

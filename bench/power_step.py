@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Apps that all rest, then a load of 0.2, then a step to 0.7: the number of servers on over time, of several
 runs, compared with simulated fleets of that size and the fluid limit."""
 import csv

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How long it takes to know the mean response to a hundredth: for each policy, processor time until the 95 %
  * interval is 1 % of the mean to each side. What users wait for, and what engines and estimates share.
  *

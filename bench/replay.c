@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A log of ten million lines from its file to the table of one policy: `ballast replay` as a user runs it,
  * its time and its memory; service times as they are logged, and with waiting at servers to be taken out of
  * them. And what the least fleets of ten policies take beside the table of these. usage: bench-replay BALLAST

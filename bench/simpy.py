@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
 """The model of the bare loop in SimPy: N queues, each job to the shorter of two uniform ones.
 
 Prints events (arrivals and completions) per second of processor time. Needs Debian's python3-simpy (SimPy 2).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A yardstick for reading logs that slows down with the machine as they do: counting the lines of a file. */
 #ifndef BENCH_SKIM_H
 #define BENCH_SKIM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A file for a log, in $TMPDIR or /tmp: they can be large. */
 #ifndef BENCH_TEMPORARY_H
 #define BENCH_TEMPORARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a message costs: encode and sign, then open, check and pass the window; the middle of several rounds.
  */
 #include "bare.h"

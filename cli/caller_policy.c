@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies of the calling program. Each is a struct bal_policy like those of a file, whose functions pass the
  * question on. They do not get the policy that they belong to, so its place among those of the caller is the
  * default of its only parameter; it is kept in the state, together with what the caller calls this state. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies that the calling program decides itself, by functions of its own (embedded.h), for the command
  * that this thread runs. */
 #ifndef CLI_CALLER_POLICY_H

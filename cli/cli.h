@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the commands share: the table of commands, declarative options, output, progress, interruption.
  *
  * Results go to stdout, everything else to stderr. Exit status: 0 success, 1 a result that does not pass the

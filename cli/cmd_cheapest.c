@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast cheapest: what policies cost and what that buys; and the cheapest one for a wanted delay. */
 #include "commands.h"
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast check FILE...: are these experiments in order? */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast compare: several policies on one fleet, compared. */
 #include "commands.h"
 #include "common.h"

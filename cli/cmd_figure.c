@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast figure FILE.db [ID]: figures as files of their own, for a paper or a page. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast fit LOG...: from recorded jobs to an experiment file. */
 #include "commands.h"
 #include "log_options.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast fluid POLICY: how queue lengths change in a system of very many servers, compared with a simulated
  * one. */
 #include "commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast live FILE: the policies of a file in front of real servers, compared with the lab's predictions. */
 #include "commands.h"
 #include "experiment_output.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast load URL...: open-loop load on real servers. */
 #include "commands.h"
 #include "log_options.h"

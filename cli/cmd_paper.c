@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast paper NAME: runs a paper's experiments and prints for every claim whether it holds. */
 #include "commands.h"
 #include "experiment_output.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast policies [NAME]: what there is to choose from, made from the table of policies. */
 #include "commands.h"
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast priority-share: how large may the share of high-priority jobs be? */
 #include "commands.h"
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast replay LOG...: recorded requests on a fleet of one's own choice, under every policy. */
 #include "commands.h"
 #include "log_options.h"

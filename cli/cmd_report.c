@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast report FILE.db: one page that shows everything. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast results FILE.db: lists the runs in a file of results, and their results. */
 #include "commands.h"
 #include "experiment_output.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast run FILE: runs an experiment, stores every trial, prints the results. */
 #include "commands.h"
 #include "experiment_output.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast server ACTION [SERVER] URL...: changes servers of running dispatchers by their ballast_api. */
 #include "commands.h"
 #include "terminal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast stability POLICY: the load, or the number of stolen tasks, at which stability ends. */
 #include "commands.h"
 #include "common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast test-server: servers that stand for an app. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast tune tabs: how long an idle server should stay on. */
 #include "commands.h"
 #include "common.h"

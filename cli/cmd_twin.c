@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast twin: what would another policy do with the traffic of the last minutes? */
 #include "commands.h"
 #include "log_options.h"

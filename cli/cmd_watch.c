@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast watch URL: a running fleet in a terminal, as top shows processes. */
 #include "commands.h"
 #include "terminal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The command as it was typed, to be printed in its output. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One declaration per command file. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads settings, policies and output options that commands have in common, and builds cases from them. */
 #include "common.h"
 

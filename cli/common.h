@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What commands have in common: a case drafted from settings, the policies, the output. A command's arguments
  * begin with a struct cli_common; its table of options names the settings that it takes (spec/setting.h) and
  * the lists below. */

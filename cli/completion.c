@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Completion of command lines for bash, made from the tables of commands, options and policies. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast-demo: the command `compare` as a program of its own. `make demo` builds it, because it takes half
  * of the time that the whole program takes. */
 #include "commands.h"

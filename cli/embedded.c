@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs commands inside another program: output, errors and progress are kept in memory instead of printed. */
 #include "embedded.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Commands inside another program, in any of its threads: nothing is printed, no signal is caught, and what
  * the command would print comes back as text. The Python package uses this
  * (docs/decisions/0025-python.md).

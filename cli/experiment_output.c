@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of commands that run or print experiments, and the printing of their results. */
 #include "experiment_output.h"
 

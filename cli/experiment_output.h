@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the commands on experiments share: naming the store, printing results. */
 #ifndef CLI_EXPERIMENT_OUTPUT_H
 #define CLI_EXPERIMENT_OUTPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals that end a command: the first one sets a flag, so that results so far can be saved. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of commands that read access logs, and the reading itself. */
 #include "log_options.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the commands that read access logs share: the options for reading them, and the reading itself. A
  * command's request begins with a struct cli_log_request; the setters of common.h work on it too. */
 #ifndef CLI_LOG_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast: finds the command and runs it. */
 #include "commands.h"
 #include "mpi_sweep.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The manual page, made from the tables of commands, options, policies and laws, so that it cannot drift from
  * the program. */
 #include "commands.h"

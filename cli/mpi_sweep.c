@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A sweep spread over MPI processes: rank 0 hands out trials and stores results, the other ranks compute. */
 #include "mpi_sweep.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A run spread over several processes: `mpirun -n K ballast run FILE`.
  *
  * Rank 0 reads the file, owns the store, hands out trials and computes some itself; the other ranks compute.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Declarative options: --name value, --name=value, --flag; and the help texts made from the same table. */
 #include "common.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Gathers the results of a command in memory and writes them to their file at the end. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the programs and the nginx module that `ballast live` starts. */
 #include "programs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where the programs are that `ballast live` starts. */
 #ifndef CLI_PROGRAMS_H
 #define CLI_PROGRAMS_H

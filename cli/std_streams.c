@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The standard streams of the program: results on the one, everything else on the other. */
 #include "std_streams.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Standard streams of the program: errors of writing, and readers that have gone. Embedded commands do not
  * use this. */
 #ifndef CLI_STD_STREAMS_H

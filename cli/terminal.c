@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws a full screen on a terminal and reads keys. */
 #include "terminal.h"
 

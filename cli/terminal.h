@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A terminal that shows one screen, redraws it and reads keys. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Two ends of the wire: a dispatcher asks a station how long it is, and the station answers. A real program
  * would give the bytes to sendto() and get them from recvfrom(); docs/wire.md tells what they mean.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An embedder: a dispatcher with a loop of its own that asks a Ballast policy where each request goes. No
  * engine of Ballast runs here; the policies and what they stand on are all that is linked.
  *

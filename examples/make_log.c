@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes an access log of a shop that does not exist, and whose truth is therefore known: arrivals,
  * Poisson unless told otherwise, with a curve over the day that has two peaks, endpoints with sizes of
  * different laws, and what real logs have besides: requests that took 0.000 seconds, tries at several

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A policy of one's own: each job compares the server of the last job with one drawn at random, by requests
  * in flight, and goes to the better. One word of memory does nearly what two choices do. docs/plugins.md
  * builds, examines and compares it. */

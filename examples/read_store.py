@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Reads a file of results without Ballast: its tables, and what a trial holds. usage: read_store.py FILE.db
 
 `ballast results FILE.db --trials` and `--histograms` print the same; docs/results.md explains the format."""

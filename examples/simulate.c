@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A simulation from C: two policies on one fleet, with confidence intervals.
  *
  *     cc simulate.c -o simulate $(pkg-config --cflags --libs ballast)

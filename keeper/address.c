@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Addresses as they are written in configurations. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Carries out the orders of one app's core: processes, hooks, checks. */
 #include "app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One app: carries out what the keeper's core (ballast/live/keeper.h) orders, by a supervised process or by
  * hooks, and reports the result to the core. */
 #ifndef KEEPER_APP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The list of apps, and how it changes with the configuration. */
 #include "app_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The apps of a keeper: those of its configuration, those that are leaving because they are no longer in it,
  * and those that an earlier keeper has left running. */
 #ifndef KEEPER_APP_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Applies the limits on how many apps are on and for how long. */
 #include "bounds.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Limits on the desired states: minimum and maximum number of apps on, and the minimum time that an app is
  * on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The readiness check: a non-blocking connection, or an HTTP GET. */
 #include "check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks whether an app is ready, by a connection or an HTTP GET, without blocking: the caller polls. */
 #ifndef KEEPER_CHECK_H
 #define KEEPER_CHECK_H

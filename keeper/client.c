@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Shows the state of a running keeper, or requests that it start or stop an app. */
 #include "client.h"
 

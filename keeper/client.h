@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The command line client: shows the state of a running keeper and sends it commands. */
 #ifndef KEEPER_CLIENT_H
 #define KEEPER_CLIENT_H

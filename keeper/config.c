@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The keys of the keeper itself, and the check of who may write the file. */
 #include "config_reader.h"
 #include "trust.h"

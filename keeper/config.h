@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The keeper's configuration: a YAML file, accepted as a whole, or rejected with all mistakes in it.
  *
  * Each key is a row of a table (config.c, config_app.c), from which reading, --check and the tables of

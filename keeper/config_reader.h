@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading a configuration by tables of keys: what config.c and config_app.c share.
  *
  * A key reads its value into a member of a struct; a mistake is reported with its place, and reading

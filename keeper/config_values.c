@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Readers for single values, maps and lists of the configuration, and the reports of mistakes in them. */
 #include "config_reader.h"
 

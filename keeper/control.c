@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Creates the control socket so that no other user can decide who owns it.
  *
  * Its directory, and all above it, must be root's or the keeper's own. Owner, group and mode are those with

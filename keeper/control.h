@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The control socket: a unix socket of datagrams with a path, for stations and people. */
 #ifndef KEEPER_CONTROL_H
 #define KEEPER_CONTROL_H

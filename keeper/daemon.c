@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One loop over poll(2): sockets, signals, time, and the apps. */
 #include "daemon.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The daemon: sockets, signals, time, and the apps of one configuration. */
 #ifndef KEEPER_DAEMON_H
 #define KEEPER_DAEMON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Control groups by their files: cgroups(7), and the kernel's Documentation/admin-guide/cgroup-v2.rst. */
 #include "group.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Control groups (version 2 of cgroups): one for each app, which no process of it can leave.
  *
  * A keeper has a control group to divide when its service manager has delegated one to it (Delegate=yes of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Formats log lines and writes them to standard error without blocking. */
 #include "log.h"
 

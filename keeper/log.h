@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Log lines on standard error: one event each, "level=info app=web1 event=on pid=4711".
  *
  * A line is one write and at most LOG_LINE bytes. Writing never blocks: what cannot be written at once is

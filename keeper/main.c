@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ballastd: starts apps when they are wanted and stops them when they are not. */
 #include "client.h"
 #include "config.h"

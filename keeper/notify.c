@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagrams to systemd's $NOTIFY_SOCKET. */
 #include "notify.h"
 

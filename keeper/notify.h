@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Notifies systemd of the service's state, as sd_notify(3) does: a datagram to $NOTIFY_SOCKET. */
 #ifndef KEEPER_NOTIFY_H
 #define KEEPER_NOTIFY_H

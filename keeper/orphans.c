@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds orphans by group, or by marks and the lock: see orphans.h. */
 #include "orphans.h"
 

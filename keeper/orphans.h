@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds and ends the processes of a supervised app whose supervisor was killed.
  *
  * Where the app has a control group, all that is in it is the app's, and nothing else is. Elsewhere its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages of one app: accepted senders, proofs of their boots, and where answers go. */
 #include "peer_link.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The messages of one app (ballast/live/wire.h), to and from its station, its dispatchers, and the command
  * line client (whose sender id is the app's own).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds processes in /proc, and signals them by descriptors.
  *
  * The environment of a process can be read by its own user and by a process with CAP_SYS_PTRACE, not by root

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Processes of this machine, identified so that a reused pid is not mistaken for the earlier process. */
 #ifndef KEEPER_PROCESSES_H
 #define KEEPER_PROCESSES_H

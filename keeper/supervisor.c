@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Supervisors: the command, its output, the supervising process, and the keeper's side of it. */
 #include "supervisor.h"
 

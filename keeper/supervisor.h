@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A supervisor: the small process that stands between the keeper and a command that it runs.
  *
  * Whatever the command starts, however often it forks, stays below its supervisor (which is a subreaper) and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Owner and mode of a directory and of all above it. */
 #include "trust.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks whether a directory can be trusted: a user who can write in it, or in one above it, can replace the
  * files in it. */
 #ifndef KEEPER_TRUST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_api;`: which change a request asks for, whether it can be made, and making it. */
 #include "api.h"
 

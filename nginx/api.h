@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* `ballast_api;` in a location: shows servers and changes them at run time.
  *
  *     GET     /                              all upstreams

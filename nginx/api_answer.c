@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Answers of `ballast_api` as JSON: schema/api.schema.json. */
 #include "api.h"
 

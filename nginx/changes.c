@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of changes in shared memory, and the directive `ballast_state FILE;`. */
 #include "changes.h"
 

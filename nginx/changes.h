@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers changed at run time, in shared memory: what all workers apply on top of their configuration.
  *
  *     ballast_api            in a location: reads and changes the table (api.c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The connections of health checks. Each is its own, not from the pool of keepalive connections: that a new
  * one can be made is part of what is checked. */
 #include "check.h"

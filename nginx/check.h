@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* `ballast_check http|tcp|grpc ...;` in an upstream: one worker checks the servers of all workers.
  *
  * The live core decides when a server is checked, by which worker, and what the results mean

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_check http|tcp|grpc [uri=PATH] [interval=T] [timeout=T] [rises=N] [falls=N]
  * [status=A-B,...] [body=TEXT] [service=NAME] [port=N] [host=NAME] [tls] [mandatory];` */
 #include "check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How urgent a request is: from the Priority header of RFC 9218, or from a number. */
 #include "class.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The priority class of a request. */
 #ifndef NGINX_CLASS_H
 #define NGINX_CLASS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses, checks and prints limits of single classes. */
 #include "class_limit.h"
 

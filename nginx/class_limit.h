@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Limits of single classes: the options hold.CLASS=N[,T] of ballast and queue.CLASS=N[,T] of ballast_station.
  */
 #ifndef NGINX_CLASS_LIMIT_H

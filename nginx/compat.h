@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* nginx's headers, and all that differs between its versions. */
 #ifndef NGINX_COMPAT_H
 #define NGINX_COMPAT_H

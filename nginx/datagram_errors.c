@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Counts errors with datagrams and writes them to the error log. */
 #include "datagram_errors.h"
 

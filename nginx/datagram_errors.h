@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Errors with datagrams, for the error log: those that were rejected, and those that could not be sent. All
  * processes of a zone count in shared memory, and one of them writes a line for each kind: the first time at
  * once, then at most once a minute (once a second for those that could not be sent) with how many there

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Requests that wait for a server, each with a placeholder, until the core has decided. */
 #include "process.h"
 #include "upstream.h"

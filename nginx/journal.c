@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines for the error log that must not block. */
 #include "journal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines for the error log of this process that must not block.
  *
  * A line that arises while a lock is held is kept and written when the lock has been released: whatever

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Connections to an app that has not answered yet, though its client no longer needs the answer. */
 #include "linger.h"
 

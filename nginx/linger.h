@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Connections to an app that has not answered yet, though its client has gone or no longer needs the answer.
  *
  * Most apps do not notice that a connection is closed before they have written their answer: they go on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes, hides and reads the headers Ballast-Load and Ballast-Refused. */
 #include "load_header.h"
 

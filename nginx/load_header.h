@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is sent with responses (piggybacked): the header Ballast-Load, in which a station sends, to the
  * dispatcher whose request it answers, what would otherwise be a datagram (bal_station_piggyback_offer); and
  * Ballast-Refused, by which a station marks a 503 that is its own and not the app's. Clients never see them,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The slow path of the lock: spinning, napping, and taking it over from a dead holder. */
 #include "lock.h"
 

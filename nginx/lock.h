@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A lock in shared memory whose holder may be killed or stopped. It names its holder. A process that finds
  * the holder dead takes the lock over (the core detects and repairs the unfinished operation), and one that
  * finds that the holder makes no progress stops waiting after BAL_NGX_LOCK_MS.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Looks up names again that could not be resolved at configuration. */
 #include "lookup.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A name that could not be resolved when nginx read its configuration, looked up again until it can be. The C
  * library does so in a thread of its own (getaddrinfo_a), so that no process blocks on a name server. */
 #ifndef NGINX_LOOKUP_H

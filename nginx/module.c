@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The module as nginx sees it: directives, variables, and what is in the file. */
 #include "api.h"
 #include "changes.h"

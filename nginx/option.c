@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses options of directives and reports what is wrong with them. */
 #include "option.h"
 

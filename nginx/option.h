@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What directives have in common: parsing numbers, times and variables after the name of an option, and the
  * errors when they are invalid. */
 #ifndef NGINX_OPTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The servers of an upstream with the changes on top. */
 #include "changes.h"
 #include "upstream.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A request and its servers: which one it goes to, and the outcome there.
  *
  * nginx requests a server (get), releases it (free), and may request another at once. Whether it will is not

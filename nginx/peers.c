@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The servers of an upstream in shared memory: one block of the live core for the primary servers, and one
  * for the backup servers. */
 #include "ballast/live/slow_start.h"

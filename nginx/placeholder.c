@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Requests that wait inside nginx's peer.get: the connection that stands for a server, and how it ends. */
 #include "placeholder.h"
 

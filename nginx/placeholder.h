@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A request that waits inside nginx's peer.get.
  *
  * nginx expects a server, an error, or a connection that is being made. A request that waits gets the last: a

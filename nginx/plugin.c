@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies from files.
  *
  * The file is examined by a child first, because what is wrong with it may crash or hang: nginx -t and a

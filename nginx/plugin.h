@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* `ballast_plugin FILE;` in http {}: a policy from a file (ballast/plugin.h), which upstreams below it use by
  * its name. */
 #ifndef NGINX_PLUGIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Clocks, /proc and eventfds: the time, whether a process is alive, and how to notify it. */
 #include "process.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The processes of one nginx: the identity of this one, whether another one is alive, and how they notify
  * each other.
  *

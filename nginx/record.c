@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The layout of recorded times and requests, and copying them out of the ring. */
 #include "record.h"
 

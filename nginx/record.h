@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Records of answered requests: how long they took, by class; for how long servers were on; and with
  * `record=N` the last N requests. They lie in the zone of the dispatcher or station, in front of the core's
  * block, and are read and written under the lock of that zone.

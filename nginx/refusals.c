@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes to the error log how many requests were refused. A line for each would fill the log when a server is
  * overloaded, which is when the log is needed. */
 #include "refusals.h"

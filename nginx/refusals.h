@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Requests that may not wait, or not any longer, for the error log: at most one line a second for each zone,
  * with how many there were since the last one. */
 #ifndef NGINX_REFUSALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that nginx looks up while it runs (`server NAME resolve;`).
  *
  * nginx keeps the peers of such an upstream in shared memory (`zone NAME SIZE;`), changes them when names

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Copies the state of dispatchers, stations and locks for the status page. */
 #include "snapshot.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the status page shows: dispatchers and stations at one moment, copied under their locks and printed
  * without them. */
 #ifndef NGINX_SNAPSHOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a process does while the lock of a zone cannot be acquired: deferring, counting, logging. */
 #include "stall.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens while a process holds the lock of a zone and does not run: it is stopped (SIGSTOP, a
  * debugger), or waits for a disk.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The file of `ballast_state`: read at start, written with each change. */
 #include "changes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_station slots=K [queue=N[,T]] [queue.CLASS=N[,T]] [class=$variable] [classes=N]
  * [listen=ADDRESS [record=N] [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]]
  * [keeper=ADDRESS,ID [standby=T]]];` and its block in shared memory. */

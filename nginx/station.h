@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The station role: `ballast_station slots=K ...;` in the upstream block of the local app.
  *
  * station.c reads the directive and keeps the block of the station in shared memory; station_request.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A request at a station: it waits for a slot, is passed to the app, and releases the slot.
  *
  * A request keeps its slot until nginx has finished with it, over all tries of proxy_next_upstream: only when

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_status [twin=URI] [watts=BUSY,IDLE,SETUP,OFF];` and its answers. */
 #include "status.h"
 

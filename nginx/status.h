@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* `ballast_status;` in a location: what dispatchers and stations know, as JSON, as metrics for Prometheus, as
  * a page, and the last requests that were recorded.
  *

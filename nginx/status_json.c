@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as JSON: schema/status.schema.json. */
 #include "status.h"
 

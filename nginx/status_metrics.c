@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as metrics, in the text format of Prometheus: all samples of a metric stand
  * together. */
 #include "status.h"

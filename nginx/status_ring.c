@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Recorded requests, a line of JSON each, after a header line. */
 #include "status.h"
 

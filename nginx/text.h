@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A text buffer that grows, for the answers of the status page. */
 #ifndef NGINX_TEXT_H
 #define NGINX_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Addresses, sockets and datagrams of a role, and the signed headers of requests. */
 #include "transport.h"
 

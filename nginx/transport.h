@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagrams of a role: messages of its block are signed and sent, received ones are verified and passed to
  * the block.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast [POLICY] [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
  * [slow_start=T] [listen=ADDRESS] [record=N] [abort=wait|close] [hold.CLASS=N,T];` */
 #include "upstream.h"

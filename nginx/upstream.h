@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The dispatcher role: `ballast [POLICY] ...;` in an upstream block.
  *
  * upstream.c reads the directive, peers.c keeps the servers of an upstream in shared memory, peer.c chooses

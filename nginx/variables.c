@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Variables for logs: what was chosen for a request, and why. */
 #include "process.h"
 #include "station.h"

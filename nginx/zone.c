@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Shared memory zones: creating and opening them, waking processes, timers, dead processes, reloads. */
 #include "zone.h"
 

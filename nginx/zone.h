@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What both roles need: a block of the live core in shared memory, this process's part in it, and time.
  *
  * A zone is a shared memory zone of nginx that holds one block, a dispatcher's or a station's. Its name

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The host of commands in the browser: what they print, their failures and their progress go to the page.
  * Functions that a browser does not have are here too, and report that. */
 #include "host.h"

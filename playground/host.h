@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The interface between the web page and the library. playground.js calls the exported functions and defines
  * the imported ones. */
 #ifndef PLAYGROUND_HOST_H

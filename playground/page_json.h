@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* JSON that is gathered in memory and printed to the page in one piece. */
 #ifndef PLAYGROUND_PAGE_JSON_H
 #define PLAYGROUND_PAGE_JSON_H

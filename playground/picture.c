@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The picture: policies next to each other on the same arrivals, event by event on the network engine, which
  * runs all that takes place in continuous time, with one dispatcher exactly as the other engines do.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Turns the words of a comparison into cases, with the parser of the program. */
 #include "host.h"
 

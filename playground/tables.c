@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The tables of policies and settings for the page, which has no copies of its own. */
 #include "host.h"
 

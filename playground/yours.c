@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A policy that the page defines in JavaScript. Like any other policy it looks at servers through the
  * functions below, which count messages. */
 #include "host.h"

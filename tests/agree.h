@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Do two ways of simulating one thing agree? Replications of both, and Welch's comparison of what they
  * measured.
  *

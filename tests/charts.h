@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An experiment that has been run into a store of its own, for tests of its figures. The test defines
  * `static const char spec[]` before it includes this, after <cmocka.h>. */
 #ifndef BALLAST_TESTS_CHARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* To be preloaded: lets one allocation of a program fail, or all from one on, whoever asks for it (the
  * program itself, the C library, SQLite, libyaml, PCRE, CVODE).
  *

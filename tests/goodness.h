@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Goodness of fit for tests of random variates. Every assertion here raises a false alarm with probability
  * 1e-6 at most; seeds are fixed, so a test that passes once passes always.
  *

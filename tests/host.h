@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A dispatcher for tests: a fleet in plain arrays and one policy on it, without any engine. Include after
  * <cmocka.h>. */
 #ifndef BALLAST_TESTS_HOST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A literal simulation of servers with slots, stealing and recorded or drawn jobs: every server a list of
  * jobs, the next event found by looking at all of them. It is given the same jobs and the same random numbers
  * as the event engine, and must find the same times to the last bit. Slow, and shares nothing with the engine

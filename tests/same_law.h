@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Are two laws the same, bit for bit? Bytes of padding do not count. */
 #ifndef BALLAST_TESTS_SAME_LAW_H
 #define BALLAST_TESTS_SAME_LAW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Are the sanitizers at work? They look for other mistakes than wrong numbers and make all of it ten times
  * slower: what is repeated for the sake of numbers need not be repeated as often. */
 #ifndef TESTS_SANITIZED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What tests read from texts; a text that cannot be read fails the test. Include after <cmocka.h>. */
 #ifndef BALLAST_TESTS_TEXTS_H
 #define BALLAST_TESTS_TEXTS_H

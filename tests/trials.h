@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Trials that must be the same to the last bit. Include after <cmocka.h>. */
 #ifndef BALLAST_TESTS_TRIALS_H
 #define BALLAST_TESTS_TRIALS_H

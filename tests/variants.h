@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies with other parameters than the defaults, for tests that loop over the table. */
 #ifndef BALLAST_TESTS_VARIANTS_H
 #define BALLAST_TESTS_VARIANTS_H

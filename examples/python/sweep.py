@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A sweep, its frame, and a plot of one's own: what a notebook would have in its cells.
 
 usage: python sweep.py [FILE.png]      needs the package ballast, pandas and matplotlib (docs/python.md)"""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How jobs arrive in continuous time, given by a short text. The load determines how many there are on
  * average; this determines how evenly they come.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Includes all headers of the library. */
 #ifndef BALLAST_BALLAST_H
 #define BALLAST_BALLAST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions of whole numbers for slotted time: how many jobs arrive together in a slot (the batch), and
  * how many a server can finish in one (its capacity).
  *

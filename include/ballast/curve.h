@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How the load varies over time: a factor that multiplies the arrival rate.
  *
  *   constant            1 at all times

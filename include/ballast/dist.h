@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions of job sizes (and of set-up times and the like): positive random variables given by a short
  * text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Errors: one list of codes, one value that carries a code and a sentence.
  *
  * Every function that can fail on its input returns an enum bal_code (0 is success) and, where it takes a

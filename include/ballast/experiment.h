@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Experiments: the contents of an experiment file, its points, and its results.
  *
  * An experiment is a model with some of its fields swept over axes, a list of policies, the length and number

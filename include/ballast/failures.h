@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that fail and are repaired, each by itself: it is up for a time, then down for a time, and so on,
  * whether it has jobs or not. While it is down it does no work; jobs that wait there go on waiting. */
 #ifndef BALLAST_FAILURES_H

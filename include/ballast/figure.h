@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Figures: described as data, drawn by gnuplot as SVG, PNG or PDF.
  *
  *     const double load[] = {0.5, 0.9}, mean[] = {1.33, 2.66}, half[] = {0.01, 0.03};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fitting a workload to recorded jobs: a distribution to their sizes, a curve to their arrivals.
  *
  * Everything is summed up in one pass and bounded memory (60 kB) first, so that a fit takes about a second,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fluid models: how the fractions s_i(t) of servers with at least i jobs move in a system of very many
  * servers.
  *

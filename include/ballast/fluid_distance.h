@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Simulated paths compared with fluid ones.
  *
  * The path of a system of N servers from a given state tends, as N grows, to the path of its fluid model from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The frontier of stability: the largest load at which a policy is stable, or the smallest number of tasks
  * that must be stolen at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The lab: runs many trials in parallel, and combines their results.
  *
  * A case is one policy on one model; its replications are independent trials. Cases are given as an array and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Open-loop load on real servers: requests are sent at the times of a schedule, whether or not earlier ones
  * have been answered, and latency is counted from the time of the schedule. A generator that waits for
  * answers before it sends the next request, or counts from when it got round to sending, does not see the

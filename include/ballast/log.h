@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Access logs: reads the jobs of a trace from what servers and proxies write.
  *
  * Formats: those of nginx, Apache, HAProxy, Varnish, lighttpd, Tomcat, squid, Caddy, Envoy, Traefik, IIS and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is simulated: the servers and the work that arrives. */
 #ifndef BALLAST_MODEL_H
 #define BALLAST_MODEL_H

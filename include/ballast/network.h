@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What lies between dispatchers and servers: several dispatchers, messages that take time or get lost,
  * servers that fail and return, and servers that fail fast. Continuous time; several dispatchers also in
  * slotted time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Numbers as people write them: 0.9, 1e6, 10k, 2M, 1.5G. The locale of the program has no effect. */
 #ifndef BALLAST_NUMBER_H
 #define BALLAST_NUMBER_H

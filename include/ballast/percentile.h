@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Percentiles by name, the same wherever one is named: in metrics, targets, claims and options.
  *
  * A percentile is p and how many of a hundred lie below: p50, p95, p99.9. After two digits of which the first

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Your own policy as a plugin: a file that is built with these headers alone and loaded by the lab.
  *
  *     #include <ballast/plugin.h>

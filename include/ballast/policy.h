@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The policy contract: how a dispatcher decides where work goes.
  *
  * A policy follows Definition 2 of Gamarnik, Tsitsiklis and Zubeldia (2016): servers report by themselves,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What theory predicts for a policy on a model, where a result is known, for comparison with simulated
  * values. */
 #ifndef BALLAST_PREDICT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Random streams and variates.
  *
  * There is no global generator. A stream is derived from (seed, replication, purpose): two streams that

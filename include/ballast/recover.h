@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Recovery: works out service times from the times that requests spent at their servers, as logged.
  *
  * A proxy sees a request come to a server (A) and leave it (D). What lies between is service and, if the

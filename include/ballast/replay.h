@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Replay: runs recorded jobs on a fleet of your choice, under any policy, and finds how large it must be.
  *
  * Every policy gets the same jobs at the same times (ballast/trace.h); only its own random choices differ

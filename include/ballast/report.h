@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reports: the figures of an experiment and a page that shows everything about it.
  *
  * All of it is made from a store of results (ballast/store.h), at any time after or during a run. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Schemes: everything with a name that the lab can run.
  *
  * Most are dispatch policies (ballast/policy.h). The others have no dispatcher, so that no host can use them

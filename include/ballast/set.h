@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A set of numbers below a capacity with uniform sampling: insert, remove, contains and the i-th member are
  * all O(1). A number out of range is no member and cannot become one. It is one flat block without pointers,
  * so it can live inside a policy's state or in shared memory. */

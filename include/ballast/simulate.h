@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Simulation: one trial is one replication of one policy on one model; parameters in, measurements out.
  *
  * A trial is a function of its arguments alone: the same model, policy, seed and replication give

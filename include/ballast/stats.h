@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Statistics of simulation output: moments, percentiles, warm-up, confidence intervals, stability.
  *
  * All of it is plain data that can be copied, stored and merged; nothing allocates. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Work stealing: how much an idle server takes, and where the work of the stealing chain comes from.
  *
  * A victim with l jobs gives f(l) of them, the last ones of its queue. Each function is capped at floor(l /

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The store of results: one SQLite file that keeps every finished trial, so that work is never done twice.
  *
  * A trial is found again by everything that determines it (model, policy, length, warm-up, seed,

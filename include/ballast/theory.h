@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Theory: what queueing theory knows about the policies, as plain numbers without simulation.
  *
  * Units: service times have mean 1 and servers unit speed, so that time is counted in mean service times

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Traces: jobs as they were recorded, each with its time of arrival and its size, to be replayed.
  *
  * A trace of any length takes a bounded amount of memory: its jobs lie in a temporary file without a name,

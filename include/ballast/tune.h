@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Tuning of autoscaling: how long should an idle server stay on?
  *
  * A longer standby wastes energy, a shorter one makes jobs wait for set-ups. Tuning runs tabs at many standby

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The version of Ballast, the tiers of its headers, and the rules for threads.
  *
  * The headers are in three tiers. *Policy* is version.h, error.h, random.h, set.h and policy.h: what a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Replacement for threads, which WASI does not have: locks do nothing, and no thread can be started. Callers
  * manage without. */
 #ifndef PLAYGROUND_PTHREAD_H

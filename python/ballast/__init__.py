@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Ballast: which load-distribution policy keeps a fleet fast and stable, and what it costs.
 
     import ballast

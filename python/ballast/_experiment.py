@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """An experiment that is given as a dictionary, as a file that the program can read: JSON is YAML."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Rows of JSON as a table of columns: a pandas DataFrame where pandas is there, else a small Table whose
 columns are numpy arrays, or lists without numpy."""
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The commands of Ballast in this process: the shared library next to this file. Its functions are described
 in cli/embedded.h. One call runs one command; the interpreter is free meanwhile."""
 import ctypes

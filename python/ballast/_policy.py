@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Policies written in Python, for trying an idea out: a function route(servers, job, rng) that returns the
 number of a server. Each decision costs tens of microseconds, a hundred times what one in C costs."""
 import random

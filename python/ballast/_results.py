@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What results were computed from: the trials in a file of results, and their histograms."""
 import json
 from typing import Any, Dict, Optional

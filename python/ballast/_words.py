@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Keyword arguments as the words of a command line: pod_size=2 is --pod-size=2. What options a command has is
 asked of the command itself."""
 import functools

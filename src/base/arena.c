@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Arena: blocks that hold many small allocations and are freed together. */
 #include "base/arena.h"
 

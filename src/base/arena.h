@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An arena: many small allocations that live as long as their owner and are freed together. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H

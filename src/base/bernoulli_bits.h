@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Many coins at once: 64 flips of one probability from a few random words.
  *
  * A flip is heads when a uniform number U in [0, 1) is below p. U is never drawn in full: its binary digits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fills in a struct bal_error, and gives the general meaning of each code. */
 #include "ballast/error.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The event list: growing its memory, and numbering the orders again from 0. */
 #include "base/event_list.h"
 

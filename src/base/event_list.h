@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is to be done when: ids by time, those of equal times in the order in which they were put there.
  *
  * A 4-ary heap. An entry is one number of 128 bits, the time above (the bits of doubles that are not negative

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The exponential ziggurat; ziggurat.h describes the numbers. */
 #include "ballast/random.h"
 #include "base/ziggurat.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The indexed heap: allocating, growing and freeing it. What runs often is inline in heap.h. */
 #include "base/heap.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An indexed 4-ary heap: at most one pending time for each of n ids; the earliest is at hand, any of them can
  * be changed or removed. O(log n). Four children lie in two cache lines at most, which makes it about half as
  * deep and a good deal faster than a binary heap. */

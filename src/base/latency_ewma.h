@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a server, or a dispatcher on its behalf, remembers to estimate how long a job will take there: moving
  * averages, over the last jobs, of their responses and of how many jobs they left behind. As many are left
  * behind as are found on coming (Poisson arrivals, one at a time), so response / (1 + left) is the time for

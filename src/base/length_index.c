@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The index of servers by queue length: allocating, growing and freeing it. Updates are inline in
  * length_index.h. */
 #include "base/length_index.h"

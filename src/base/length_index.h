@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers sorted by queue length, kept up to date in O(1) when a length changes by one: what makes
  * join-the-shortest-queue cheap.
  *

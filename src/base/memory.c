@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Remembers, for the whole process, that an allocation failed where only a NaN could be returned. */
 #include "base/memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory that was too short for an answer.
  *
  * A function that returns a number returns NaN where none is known, and has no other way to report that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the known name with the smallest edit distance from a misspelt one. */
 #include "base/nearest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* "Did you mean ...?": the known name that a misspelt one is nearest to. */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The normal ziggurat; ziggurat.h describes the numbers. */
 #include "base/ziggurat.h"
 

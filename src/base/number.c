@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading and writing decimal numbers, whatever the locale. */
 #include "ballast/number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading and writing the names of percentiles, and sorted lists of them. */
 #include "ballast/percentile.h"
 

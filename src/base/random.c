@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Derives a random stream from a seed, a replication and a purpose. */
 #include "ballast/random.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* SHA-256 as FIPS 180-4 writes it; the letters are those of its section 6.2.2. */
 #include "base/sha256.h"
 

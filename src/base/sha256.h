@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* SHA-256 (FIPS 180-4), the number that sha256sum prints of a file. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H

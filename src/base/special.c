@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Special functions without loss of digits, safe in several threads. */
 #include "base/special.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Special functions that the C library lacks or has only in a form that loses digits (or, like lgamma, is
  * not safe to call from several threads). */
 #ifndef BALLAST_BASE_SPECIAL_H

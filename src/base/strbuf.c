@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A string buffer behind a C stream that remembers a failed write. */
 #include "base/strbuf.h"
 

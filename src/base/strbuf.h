@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Text gathered in memory through a stream, whole or not at all.
  *
  * The memory streams of the C library forget what they had no memory for: a failed write sets no error, and

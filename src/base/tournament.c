@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The tournament tree: setting it up, changing a key and drawing a uniform minimum. */
 #include "base/tournament.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A tournament tree: the least of n keys, and a uniform one of those that share it. Changing a key and
  * drawing are O(log n). It is one flat block without pointers, so it can live inside a policy's state or in
  * shared memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Decoding UTF-8, and replacing characters that could do harm in a terminal or a page. */
 #include "base/utf8.h"
 

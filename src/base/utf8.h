@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Text that comes from outside (files, logs, names of files) made harmless for terminals, tables and pages.
  *
  * Harmless are the characters of valid UTF-8 but for control characters, those that turn the direction of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Random variates: exponential and normal (ziggurat), gamma, Poisson, geometric. */
 #include "ballast/random.h"
 

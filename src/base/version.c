@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The version of the library that is loaded. */
 #include "ballast/version.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of the two ziggurats (Marsaglia and Tsang, "The ziggurat method for generating random variables",
  * Journal of Statistical Software 5(8), 2000).
  *

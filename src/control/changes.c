@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of changes: finding, putting, removing, applying. */
 #include "control/changes.h"
 

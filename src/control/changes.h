@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Changes of servers at run time, on top of the configuration: what they are, their JSON, and the file that
  * keeps them. schema/api.schema.json describes the JSON.
  *

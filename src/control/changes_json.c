@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Changes as JSON: the bodies of requests, and the file that keeps them. */
 #include "control/changes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Allocates large arrays at cache line boundaries, on huge pages where the system grants them. */
 #include "engine/cacheline_alloc.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory for large arrays that are looked at here and there: it begins at a cache line, and from a few
  * megabytes on it lies on huge pages, if the system grants them. With small ones each look takes a second
  * miss, for the address of the page. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The calendar: allocating it, and its rare steps. What runs often is inline in calendar.h. */
 #include "engine/calendar.h"
 

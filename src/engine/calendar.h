@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A calendar: at most one pending time for each of n ids; the earliest is at hand, any of them can be changed
  * or removed. O(1) if the rate at which they become due is as given to init.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The engines: who advances time. Each runs one trial of a model that fits it. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The event engine: arrivals of any kind or recorded ones, sizes of any distribution, servers of any speed,
  * of one or several slots, with or without stealing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of the event engine, and what its parts share.
  *
  * event.c is the loop; event_server.h is what happens at a server; event_sharing.h at one that works on all

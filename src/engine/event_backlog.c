@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs that wait at the dispatcher, which holds at most so many of them: first come, first served. After each
  * report the policy is asked again for the first of them. One that comes when it holds as many as it may goes
  * to a uniform server, as does a job that finds no name in the papers' policies. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that fail in the middle of a run: their jobs are dispatched again. */
 #include "engine/event_server.h"
 

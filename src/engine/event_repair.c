@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that fail and are repaired: what happens to the jobs there, and what is reported to the policy.
  *
  * A server that is down has jobs in its slots that will go on, or begin again, and others that wait; it has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens at a server of the event engine: jobs join it, are moved and complete. */
 #ifndef ENGINE_EVENT_SERVER_H
 #define ENGINE_EVENT_SERVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers of the event engine with processor sharing: n jobs are all worked on at once, each at 1/n of the
  * speed, as on most web servers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How servers of the event engine steal. */
 #ifndef ENGINE_EVENT_STEALING_H
 #define ENGINE_EVENT_STEALING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* When servers that are idle switch off and those in set-up come on, and when idle ones report, by
  * distributions of any kind. */
 #include "engine/event.h"

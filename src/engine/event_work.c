@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The work that is left at each server, for policies that use it. */
 #include "engine/event.h"
 

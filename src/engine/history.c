@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The history of a run: allocating it, advancing from span to span, and filling in struct bal_history. */
 #include "engine/history.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A run in equal spans of time, as struct bal_history wants it: jobs belong to the span in which they arrive,
  * energy to that in which it is spent. */
 #ifndef ENGINE_HISTORY_H

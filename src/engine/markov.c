@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The markov engine: Poisson arrivals and exponential sizes, so that the system is a Markov chain on queue
  * lengths.
  *

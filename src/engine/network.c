@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The network engine: several dispatchers, messages that take time or get lost, servers that come and go.
  *
  * Everything that the event engine can simulate of jobs of one task, plus what docs/network.md describes. It

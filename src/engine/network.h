@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The network engine from the inside: dispatchers and servers that know of each other only by messages.
  *
  * network.c advances time and carries messages, network_dispatcher.c is what happens at dispatchers,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs that are held at a dispatcher of the network engine, and the offers of servers that it cannot use.
  *
  * The rules are those of live fleets, and the same code decides: policy/slot_requests.h. This file has the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens at the dispatchers of the network engine: jobs that come, replies, reports and responses. */
 #include "engine/network.h"
 

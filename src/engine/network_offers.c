@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers of the network engine that offer their free slots to dispatchers, as stations do.
  *
  * policy/offers.h decides who is offered a slot and when it is taken back; the same code decides in live

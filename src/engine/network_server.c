@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens at the servers of the network engine: jobs that join and leave, reports, power, failures. */
 #include "engine/network.h"
 

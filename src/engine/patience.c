@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs that give up: adding and removing those that wait. */
 #include "engine/patience.h"
 

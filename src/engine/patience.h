@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs that give up: each that waits has a time at which it leaves unless its service has begun.
  *
  * Each job that waits has a number. When its time has come it leaves, but its entry stays in the queue until

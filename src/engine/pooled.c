@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The pooled engine: one common queue, first come, first served, in front of equal servers that may switch
  * off (rules in policy/pooled.c).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where the jobs of coming events will go, under policies that keep a pool of idle servers, on fleets far too
  * large for the cache.
  *

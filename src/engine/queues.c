@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* FIFO queues: allocating blocks, and exchanging them for larger or smaller ones. */
 #include "engine/queues.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Many queues, first in, first out unless told otherwise: ring buffers that grow and shrink.
  *
  * A queue has one cache line, or half of one if its items are small, with its head and space for its first

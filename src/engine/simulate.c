@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses the engine from the model and runs one trial. */
 #include "ballast/simulate.h"
 

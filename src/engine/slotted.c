@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The slotted engine: time in slots, jobs in batches, random service capacities (Atar et al. 2020).
  *
  * In slot t = 1, 2, ...: (1) a(t) jobs arrive; (2) the policy routes them; (3) server i finishes up to s_i(t)

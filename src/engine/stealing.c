@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The engine of work stealing in slotted time; engine/stealing.h defines a step.
  *
  * A step costs O(n), most of it for servers that are empty and for those that get work: the queue of one that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The work-stealing chain (Berenbrink, Friedetzky and Goldberg 2001), step by step. The engine runs it; tests
  * look at it between two steps.
  *

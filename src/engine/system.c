@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets up the servers, queues and dispatcher of a run, and frees them. What runs often is inline in
  * system.h. */
 #include "engine/system.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The servers, their queues and the dispatcher, as the continuous-time engines share them.
  *
  * An engine decides when something happens; what then happens is here. The functions are inline and take

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Turns the sums, histograms and slices of a run into the measurements of a trial, with the warm-up
  * removed. */
 #include "engine/tally.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a trial keeps while it runs: sums, histograms and the time integrals of queue lengths.
  *
  * The run is cut into SLICES equal slices of time. Each gives one average of the total queue, from which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Is a trial to end early: because the caller stops it, or because its observer has seen enough? */
 #ifndef ENGINE_WATCH_H
 #define ENGINE_WATCH_H

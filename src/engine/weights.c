@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The weights of a fleet: draws a server in proportion to its weight, and ranks servers by own count and
  * weight. */
 #include "engine/weights.h"

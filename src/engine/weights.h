@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The weights of a fleet, as the lab hands them to policies: the speeds of its servers. */
 #ifndef ENGINE_WEIGHTS_H
 #define ENGINE_WEIGHTS_H

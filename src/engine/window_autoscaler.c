@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Windowed concurrency: averages the number of jobs over the windows and decides how many servers should be
  * on. */
 #include "engine/window_autoscaler.h"

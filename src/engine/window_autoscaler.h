@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How many servers should be on? The rule of windowed concurrency (ballast/scheme.h), for an engine that
  * reports each change of the number of jobs. It keeps the integral of that number at the last decisions. */
 #ifndef ENGINE_WINDOW_AUTOSCALER_H

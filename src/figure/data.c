@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes the data of a figure as csv. */
 #include "figure/data.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The data of a figure as csv: what its points, bars and lines are made of. */
 #ifndef FIGURE_DATA_H
 #define FIGURE_DATA_H

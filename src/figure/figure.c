@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Figures: check, script, picture, file. */
 #include "ballast/figure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gnuplot reads its script from and writes its picture and its complaints to files in memory: nothing is left
  * behind however this ends, no pipe can block, and no signal is raised when gnuplot dies early. */
 #include "figure/gnuplot.h"

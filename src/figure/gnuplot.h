@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Running gnuplot. */
 #ifndef FIGURE_GNUPLOT_H
 #define FIGURE_GNUPLOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* gnuplot could place legend, labels and margins by itself, but it guesses the width of text and differs from
  * format to format; panels would not line up and legends would cover data. Here all of it is decided once for
  * all formats. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The layout of a figure: positions of panels, axes, texts and legend. Lengths are in points (1/72 inch), y
  * counts downwards from the upper edge. */
 #ifndef FIGURE_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes numbers, positions, texts, colours and shapes of a gnuplot script. */
 #include "figure/pen.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a gnuplot script is written with: numbers, places, texts, colours, shapes, dashes and fills. Text
  * stands in single quotes, in which gnuplot knows no escapes and no commands. */
 #ifndef FIGURE_PEN_H

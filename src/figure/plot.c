@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The script places everything by absolute position (see layout.c) and uses gnuplot for what it does best:
  * clipping, shapes, dashes, error bars and the formats themselves. Text is `noenhanced`, so that braces and
  * underscores are letters. */

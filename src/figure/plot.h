@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A figure as a gnuplot script. */
 #ifndef FIGURE_PLOT_H
 #define FIGURE_PLOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is drawn into a panel: the numbers, in blocks of the script, and how they are plotted. */
 #include "figure/plot_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The legend: a sample of each group and of what measured and theory look like, and its text. */
 #include "figure/plot_private.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The parts of a script: plot.c writes its head and the panels, plot_legend.c the legend, plot_data.c what is
  * drawn into a panel. */
 #ifndef FIGURE_PLOT_PRIVATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Ticks at 1, 2 or 5 times a power of ten, as many as fit (the idea of Heckbert, Nice numbers for graph
  * labels, Graphics Gems, 1990), but the axis ends where the data end, with a little air, not at a tick. */
 #include "figure/scale.h"

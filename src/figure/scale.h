@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Axes: where they end and where their ticks are. */
 #ifndef FIGURE_SCALE_H
 #define FIGURE_SCALE_H

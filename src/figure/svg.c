@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Edits the SVG that gnuplot writes so that several figures can stand in one HTML page. */
 #include "figure/svg.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Edits gnuplot's SVG so that several figures can stand in one page. */
 #ifndef FIGURE_SVG_H
 #define FIGURE_SVG_H

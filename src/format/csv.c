@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the fields of csv rows. */
 #include "format/csv.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fields of csv rows. */
 #ifndef FORMAT_CSV_H
 #define FORMAT_CSV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Events of libyaml made into a tree. libyaml could build one itself, but it takes time that grows with the
  * square of the nesting and of the number of anchors; here both are bounded, and no alias can make a node
  * contain itself. */

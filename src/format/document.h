@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A YAML document that keeps the position of every value.
  *
  * libyaml parses; this adds values by name, and errors with file, line and field. Nodes are numbers from 1; 0

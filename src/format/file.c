@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes whole files: a file appears under its name complete or not at all. */
 #include "format/file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads and writes whole files. */
 #ifndef FORMAT_FILE_H
 #define FORMAT_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Formulas in the texts of figures: a little of TeX, as characters. So they look alike in all formats, and no
  * text becomes a command of the program that draws. */
 #include "format/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints parts of an HTML page: escaped text, tables, the style. */
 #include "format/html.h"
 

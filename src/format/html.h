@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts of an HTML page. */
 #ifndef FORMAT_HTML_H
 #define FORMAT_HTML_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints JSON: commas, indentation and escapes. */
 #include "format/json.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes JSON to a stream: commas, indentation and escapes in one place. */
 #ifndef FORMAT_JSON_H
 #define FORMAT_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads JSON: a recursive grammar, read by its callers' own recursion, so that it needs no memory. */
 #include "format/json_reader.h"
 

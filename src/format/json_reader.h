@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads JSON strictly (RFC 8259), value by value, without allocating.
  *
  *     struct json_reader r;

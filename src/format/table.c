@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints aligned text tables and wrapped text. */
 #include "format/table.h"
 

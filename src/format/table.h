@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Aligned text tables. */
 #ifndef FORMAT_TABLE_H
 #define FORMAT_TABLE_H

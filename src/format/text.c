@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Cleans, measures and breaks text for figures. */
 #include "format/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Text in figures: cleaned, measured, cut and broken into lines. */
 #ifndef FORMAT_TEXT_H
 #define FORMAT_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints lengths of time and dates for people. */
 #include "format/time_text.h"
 

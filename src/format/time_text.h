@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Lengths of time and moments, as people write them. */
 #ifndef FORMAT_TIME_TEXT_H
 #define FORMAT_TIME_TEXT_H

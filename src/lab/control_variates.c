@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How many jobs came, and how long servers were busy: by chance more than on average in one run and less in
  * another, and that is what most of the error of the mean response time comes from (docs/statistics.md has a
  * table). The true means of both are known to be the load, so that part of the error can be taken away. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean response time with control variates. */
 #ifndef LAB_CONTROL_VARIATES_H
 #define LAB_CONTROL_VARIATES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reasons to doubt a result: it had not settled, it contradicts theory, it has too few jobs. */
 #include "lab/doubt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What speaks against a result. */
 #ifndef LAB_DOUBT_H
 #define LAB_DOUBT_H

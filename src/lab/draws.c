@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs the draws of a trial, which share arrivals and sizes, and averages what they measure. */
 #include "lab/draws.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean of several trials that differ in what policies, dispatchers and servers draw. */
 #ifndef LAB_DRAWS_H
 #define LAB_DRAWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a trial, and measures how far its path is from that of the fluid model. */
 #include "lab/fluid_distance.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Trials that are compared with the fluid model of their policy. */
 #ifndef LAB_FLUID_DISTANCE_H
 #define LAB_FLUID_DISTANCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that take the next task when they are free. */
 #include "ballast/lab.h"
 

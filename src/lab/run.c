@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Replications of cases: in rounds when a precision is wanted, each round a list of trials for the pool; and
  * all of it again with longer runs where those were too short to settle. */
 #include "lab/control_variates.h"

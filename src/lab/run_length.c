@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How long must runs be?
  *
  * A fleet that begins idle needs a time to fill up that does not depend on how many servers it has, so that a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs that are made longer because they were too short to settle. */
 #ifndef LAB_RUN_LENGTH_H
 #define LAB_RUN_LENGTH_H

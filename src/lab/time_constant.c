@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How fast does the fleet of a case forget how it began?
  *
  * Theory knows it for some policies. For the others it is taken to be the slowest that is plausible: a result

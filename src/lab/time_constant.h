@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How fast the fleet of a case forgets how it began. */
 #ifndef LAB_TIME_CONSTANT_H
 #define LAB_TIME_CONSTANT_H

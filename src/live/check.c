@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The schedule of health checks: which server is checked when and by which process, and what results mean.
  *
  *     unchecked --passed--> passing --failed `falls` times in a row--> failing --passed `rises` times-+

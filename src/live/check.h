@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* When servers are checked, and what the results mean: the state machine of ballast/live/check.h, one flat
  * block without pointers. It knows servers by number, processes by number, and no dispatcher. */
 #ifndef LIVE_CHECK_H

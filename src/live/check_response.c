@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Requests of health checks, and their responses. */
 #include "ballast/live/check_response.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds an index by id in O(1): a hash table of small indexes, whose ids stand in a separate array. It is
  * flat, so that it can lie in shared memory, and is rebuilt whenever the set of ids changes. */
 #ifndef LIVE_DIRECTORY_H

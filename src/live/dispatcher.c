@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The operations of a dispatcher: requests, decisions, received messages, timers. */
 #include "live/directory.h"
 #include "live/dispatcher_private.h"

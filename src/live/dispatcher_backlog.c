@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How a dispatcher that holds requests gets free slots, and how it returns those that it cannot use.
  *
  * Stations offer a free slot to one dispatcher. policy/slot_requests.h decides, for the lab as well, which

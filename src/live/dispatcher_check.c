@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Health checks at the dispatcher: which servers are checked, and what follows from the results. */
 #include "live/dispatcher_private.h"
 

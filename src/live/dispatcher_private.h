@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Internals of the dispatcher: the contents of the block, and a process's view of it.
  *
  * dispatcher_block.c lays out the block and rebuilds it from the requests; dispatcher_servers.c applies the

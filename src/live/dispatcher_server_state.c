@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The state of a dispatcher's servers: counts and indexes, which may be chosen, what is reported to the
  * policy. */
 #include "live/dispatcher_private.h"

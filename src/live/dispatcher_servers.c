@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The servers of a dispatcher: a list is checked, compared with the present servers, and applied.
  *
  * All of this happens under the lock of the host while requests wait for it, so that nothing in it may grow

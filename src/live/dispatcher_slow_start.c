@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Slow start at the dispatcher: servers that have come back are closed while they have no credit, as long as
  * another server is open. */
 #include "live/dispatcher_private.h"

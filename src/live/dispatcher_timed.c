@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reports of idle servers at a rate, for policies that need them, where there are no stations to send them.
  *
  * The dispatcher knows which of its servers have a free slot, and each change of that is an operation of its

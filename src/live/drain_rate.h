@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How fast a backlog is worked off: the mean time between responses while requests wait, of the last 64 or
  * so. Only times during which requests waited without a break count: an empty queue says nothing about how
  * fast one that is full gets shorter. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The state machine of the keeper: requests, events and timeouts change the state and issue orders. */
 #include "ballast/live/keeper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Lists of ledger entries, and rebuilding them from the entries. */
 #include "live/ledger.h"
 

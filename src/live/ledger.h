@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A ledger of requests in shared memory: the owner and the state of each, and the lists that it is in.
  *
  * The truth is in the entries alone: state, owner, order and what the user keeps with them. A process that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The operations of a station: requests that come, run, are moved and end. */
 #include "live/station_private.h"
 

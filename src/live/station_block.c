@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The block of a station: its layout, the lists of dispatchers and other stations, and how it is rebuilt when
  * a process has died in the middle of an operation. */
 #include "live/directory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The messages of a station: offers of free slots, loads, power, stealing; and its timers.
  *
  * Who is offered a free slot: policy/offers.h decides, for the lab as well. A dispatcher that holds requests

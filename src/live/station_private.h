@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Internals of the station. station_block.c lays out the block and rebuilds it from the requests, station.c
  * has the public operations, station_messages.c sends and receives messages. */
 #ifndef LIVE_STATION_PRIVATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages to bytes and back by tables of their fields; keys, signatures and replay windows. */
 #include "ballast/live/wire.h"
 

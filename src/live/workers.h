@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What dispatcher and station share for their worker processes: the table of processes that use the block,
  * and each process's outbox: messages to be sent and processes to be woken. */
 #ifndef LIVE_WORKERS_H

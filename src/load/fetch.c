@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sends one HTTP/1.0 request and reads the response, within a time limit. */
 #include "load/fetch.h"
 

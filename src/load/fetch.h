@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sends one HTTP request and reads the response. */
 #ifndef LOAD_FETCH_H
 #define LOAD_FETCH_H

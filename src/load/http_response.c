@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses an HTTP/1.1 response as its bytes arrive. */
 #include "load/http_response.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads an HTTP/1.1 answer piece by piece, as it comes from a socket. */
 #ifndef LOAD_HTTP_RESPONSE_H
 #define LOAD_HTTP_RESPONSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The loop of the generator: sends requests that are due, reads responses, gives up requests that take too
  * long.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Counts responses and errors of requests, in blocks of their intended time. */
 #include "load/request_tally.h"
 

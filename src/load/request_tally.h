@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Counts the outcomes of requests. */
 #ifndef LOAD_REQUEST_TALLY_H
 #define LOAD_REQUEST_TALLY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws or reads the times at which requests are sent. */
 #include "load/schedule.h"
 

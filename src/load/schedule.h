@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The times at which requests are to be sent. */
 #ifndef LOAD_SCHEDULE_H
 #define LOAD_SCHEDULE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses the URL that requests are sent to, and resolves its address. */
 #include "load/target.h"
 

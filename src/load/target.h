@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The target of requests: host, port and path. */
 #ifndef LOAD_TARGET_H
 #define LOAD_TARGET_H

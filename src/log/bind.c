@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Decides which fields of a log give arrival time, service time, class, server and status. */
 #include "log/bind.h"
 

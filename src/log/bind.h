@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Decides which fields of a format give arrival, service time, class and server of a job. */
 #ifndef LOG_BIND_H
 #define LOG_BIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses the dates and times of logs. */
 #include "log/clock.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Times of day as logs write them:
  *
  *     15/Nov/2026:10:11:12 +0100      with or without brackets, fraction and offset (nginx, Apache, HAProxy)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Splits a text without column names into words, quoted texts and labelled values. */
 #include "log/columns.h"
 

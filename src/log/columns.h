@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Columns without names: words, or texts in quotes or brackets, with or without a label. */
 #ifndef LOG_COLUMNS_H
 #define LOG_COLUMNS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Many servers are configured to write the combined format followed by some numbers. The log does not name
  * them, but some can be recognised:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fields that follow the common or combined format at the end of a line. Many logs have them. */
 #ifndef LOG_COMBINED_SUFFIX_H
 #define LOG_COMBINED_SUFFIX_H

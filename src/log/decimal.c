@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses numbers and lengths of time into whole nanoseconds, with integers only. */
 #include "log/decimal.h"
 

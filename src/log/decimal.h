@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Numbers of logs, in whole nanoseconds. All arithmetic is in integers: a number keeps all its digits, and
  * the result is the same on every machine. */
 #ifndef LOG_DECIMAL_H

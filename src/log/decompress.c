@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Members are unpacked one after the other. A table holds what differs between the libraries: their streams
  * all take some input, give some output, and report the end of a member. */
 #include "log/decompress.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Compressed files: gzip, zstd, xz and bzip2, each of one or several members one after the other. */
 #ifndef LOG_DECOMPRESS_H
 #define LOG_DECOMPRESS_H

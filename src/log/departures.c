@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A sorted list of the times at which the jobs at a server will leave. */
 #include "log/departures.h"
 

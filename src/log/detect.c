@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Each format that comes into question is tried on the first lines; the one that reads the most of them wins,
  * if that is more than half. */
 #include "log/detect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Detects the format of a log. */
 #ifndef LOG_DETECT_H
 #define LOG_DETECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses log format definitions as written in the configuration of nginx, Apache, squid and Envoy. */
 #include "log/dialect.h"
 

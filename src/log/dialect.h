@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The languages in which log formats are configured: log_format of nginx, LogFormat of Apache and programs
  * that follow it, logformat of squid, the command operators of Envoy. */
 #ifndef LOG_DIALECT_H

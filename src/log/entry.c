@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Turns the fields of one log line into a job, or gives the reason why there is none. */
 #include "log/entry.h"
 

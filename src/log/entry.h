@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One line of a log, read as a job. */
 #ifndef LOG_ENTRY_H
 #define LOG_ENTRY_H

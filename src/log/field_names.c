@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables of the field names that programs use in their logs, with their meanings and units. */
 #include "log/field_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the names of fields mean: each program that writes logs has its own names. */
 #ifndef LOG_FIELD_NAMES_H
 #define LOG_FIELD_NAMES_H

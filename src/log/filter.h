@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Selects jobs by time, path and status. */
 #ifndef LOG_FILTER_H
 #define LOG_FILTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the formats of logs have in common: a line is split into fields, which have names. */
 #ifndef LOG_FORMAT_H
 #define LOG_FORMAT_H

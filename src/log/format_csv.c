@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* csv with a header: fields between commas, semicolons or tabs, in quotes where they contain one, a quote in
  * quotes written twice (RFC 4180). A field with a newline in it is not understood. */
 #include "log/format.h"

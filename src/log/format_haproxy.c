@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The logs of HAProxy, with any header that a syslog server has put in front of them.
  *
  * option httplog:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* JSON lines: one object a line, of which a few members are wanted.
  *
  * The line is scanned once and nothing is built. Members that are not needed are skipped by counting

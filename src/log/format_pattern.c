@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines that are made after a pattern: the log_format of nginx, the LogFormat of Apache.
  *
  * A value ends where the text that follows it in the pattern begins. That is enough, because both servers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The extended log file format of the W3C, as IIS and CloudFront write it: a comment names the columns, which
  * have blanks or tabs between them, and a later one may name others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of log formats that are known by name. */
 #include "log/formats.h"
 

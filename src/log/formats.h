@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The formats that are known by name: one table, which is also the order in which they are tried. */
 #ifndef LOG_FORMATS_H
 #define LOG_FORMATS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A unit is open when the name does not give it. Then each possible unit is checked against what is known:
  *
  *   - the median is less than an hour (a single value may be anything), and on average

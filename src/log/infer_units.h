@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Infers units from the numbers of a log where the names leave them open. */
 #ifndef LOG_INFER_UNITS_H
 #define LOG_INFER_UNITS_H

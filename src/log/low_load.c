@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Estimates service times without waiting from the jobs that arrived at low load. */
 #include "log/low_load.h"
 

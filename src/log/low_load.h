@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Logs that do not name servers: jobs that found few others in the whole fleet hardly waited. Their times are
  * taken as service times without waiting. */
 #ifndef LOG_LOW_LOAD_H

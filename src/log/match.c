@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Matching is compiled to machine code, whose stack bounds how long a text may be. What does not fit is tried
  * again by the interpreter, which takes its memory from the heap. Steps and memory are limited in both, so
  * that a pattern whose time grows without bound ends in an error and not in silence. */

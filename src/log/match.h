@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A pattern of PCRE, matched with pieces of lines. */
 #ifndef LOG_MATCH_H
 #define LOG_MATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Processor sharing: computes how much work each job got on a server that shares its time among all jobs
  * there, for several numbers of cores at once. Jobs are added in order of arrival and are passed on when they
  * leave. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading logs: files, lines, jobs, and the account of what was skipped. */
 #include "ballast/log.h"
 

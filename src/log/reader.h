@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The reading of lines: what read_log.c does with files from beginning to end, and tail.c with one that
  * grows.
  */

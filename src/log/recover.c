@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One pass over the jobs for the evidence, and one that writes what was recovered. */
 #include "ballast/recover.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A table of open addressing. */
 #include "log/servers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Names of servers get small numbers, in the order in which they are seen. */
 #ifndef LOG_SERVERS_H
 #define LOG_SERVERS_H

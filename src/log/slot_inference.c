@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Infers the number of slots of a server from overtaking and from how sizes depend on the queue. */
 #include "log/slot_inference.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Infers the number of slots of servers from a log: how often jobs overtake each other, and how their sizes
  * would depend on what they find if there were k slots, for every k at once. */
 #ifndef LOG_SLOT_INFERENCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads the lines of a file or a pipe, decompressed where necessary, in bounded memory. */
 #include "log/source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Lines of a file or a pipe, compressed or not, in bounded memory. */
 #ifndef LOG_SOURCE_H
 #define LOG_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints a piece of a line for people. */
 #include "log/span.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A piece of a line. */
 #ifndef LOG_SPAN_H
 #define LOG_SPAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean of one kind of jobs over that of another, compared block by block of a log: so that changes over
  * the time of the log are not mistaken for a difference between the kinds. */
 #ifndef LOG_STRATA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws moments within a second for log lines that give whole seconds only. */
 #include "log/subsecond_jitter.h"
 

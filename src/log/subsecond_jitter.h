@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* For logs that give the end of a request in whole seconds, with lines in the order of the ends: the records
  * of a second get random moments within it, in that order. */
 #ifndef LOG_SUBSECOND_JITTER_H

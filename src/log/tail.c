@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A log that grows, as `tail -F` sees it. */
 #include "log/reader.h"
 

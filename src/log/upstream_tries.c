@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* nginx writes lists: addresses "a:80, b:80 : c:80", the time at each "0.001, 0.020 : 0.005", the answer of
  * each "502, 200 : 200". A comma separates tries; a colon between blanks means an internal redirect of nginx.
  * Other programs log one server and one time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The list of tries of a request: which servers it was sent to. */
 #ifndef LOG_UPSTREAM_TRIES_H
 #define LOG_UPSTREAM_TRIES_H

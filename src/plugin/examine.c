@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets up the small fleet on which a policy is examined, with guard bytes around its memory. */
 #include "plugin/examine.h"
 

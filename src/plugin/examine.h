@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A small fleet on which a policy is examined. */
 #ifndef PLUGIN_EXAMINE_H
 #define PLUGIN_EXAMINE_H

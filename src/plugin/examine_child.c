@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Examines a policy in a process of its own, because the policy may crash it. */
 #include "ballast/plugin.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies from files: finds and loads them, checks the version that they were built for, and parses them
  * like the others.
  *

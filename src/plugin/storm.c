@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The storm, a stress test of a policy: marks, reports and responses that are true, false, late, repeated and
  * out of range, jobs of every kind, clocks that step back. After each step the policy must have kept the
  * contract. */

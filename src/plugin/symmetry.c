@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Symmetry (Definition 3 of Gamarnik, Tsitsiklis and Zubeldia 2016), seen from outside: the same history
  * under other names of the servers must lead to the same law of each decision, under these names. Every
  * decision of a history is compared: the last one alone may be forced, since when only one server is idle

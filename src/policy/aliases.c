@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of other names of policies, and the search in it. */
 #include "policy/aliases.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Names under which people know policies: those of nginx, HAProxy, Envoy, Traefik, Linkerd, Knative, IPVS and
  * of the literature. */
 #ifndef POLICY_ALIASES_H

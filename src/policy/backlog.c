@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* To which servers a dispatcher that holds jobs sends a backlog message, and when it sends one to all. */
 #include "policy/backlog.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How a dispatcher that holds jobs and has no token gets servers: to which servers it sends backlog messages,
  * and when to all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a server knows of a dispatcher that may want its free slots, and whether a slot that it has offered to
  * the dispatcher is reserved for it.
  *

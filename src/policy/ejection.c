@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Ejection: counts failures, excludes servers, and lets them return. */
 #include "policy/ejection.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Ejection: servers that fail get no requests for a while. A server that fails fast looks idle and would
  * attract most of the traffic.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* ewma: peak EWMA. Of d different uniform servers the one for which (requests in flight + 1) over its weight,
  * times a moving average of its response times, is least. The average jumps to a response that is slower than
  * it and comes down slowly: the weight of what was before is exp(-t/decay) after a time t.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fastest-idle: the fastest server that has nothing of this dispatcher's, ties uniform; without one, the
  * shortest expected delay.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* jiq: join an idle server if one has reported, else a uniform server, or as the parameter `else` selects.
  *
  * Cost: a server reports when it becomes idle, so at most one report a job. Where there are several

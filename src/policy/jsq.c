@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* jsq: join the shortest queue, ties uniform.
  *
  * Cost: N probes a job. Memory: none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* least-conn: the server with the fewest of this dispatcher's own requests in flight: least connections, as
  * proxies do it. With d it is the best of d uniform servers: d=2 is nginx's random two, HAProxy's random(2)
  * (with replace=1) and Envoy's least request.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* least-work: the server that will be free first, ties uniform.
  *
  * Cost: N probes a job, and every server must know how long its jobs will take. Memory: none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* lsq: the local shortest queue. The dispatcher keeps an estimate of every queue, joins the shortest by
  * these, ties uniform, and adds what it sends; reports of servers correct the estimates.
  *

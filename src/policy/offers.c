@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Who is offered the free slots of a server. */
 #include "policy/offers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* To which dispatchers the free slots of a server have been offered, and who gets the next one.
  *
  * A free slot is offered to one dispatcher: one that holds jobs (a backlog), else one chosen uniformly at

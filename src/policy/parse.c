@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The text form of a policy: name[:key=value,...]. */
 #include "base/nearest.h"
 

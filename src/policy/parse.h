@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The text form of a policy, for those who know more than the policies by name. */
 #ifndef POLICY_PARSE_H
 #define POLICY_PARSE_H

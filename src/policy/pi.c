@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pi: Persistent-Idle. An idle server if there is one, else the server that was last idle, until another
  * server reports.
  *

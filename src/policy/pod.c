@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pod: the power of d choices. Probe d uniform servers, join the shortest. The papers' JSQ(d) and Pod.
  *
  * Cost: d probes a job. Memory: none.

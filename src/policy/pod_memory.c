@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pod-memory: the power of memory. As pod, but the b best servers known after the last dispatch compete too;
  * afterwards the b least loaded of all candidates are remembered. The papers' JSQ(d,b).
  *

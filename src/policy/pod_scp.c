@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pod-scp: scheduling priority. A low job probes d1 servers, a high one d2; each joins the shortest queue it
  * sees. Servers are first come, first served and blind to the class.
  *

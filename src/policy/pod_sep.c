@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pod-sep: service priority. Jobs are routed as by pod, and servers let high jobs interrupt low ones
  * (preemptive-resume), first come, first served within a class.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pod-ssp: scheduling and service priority. A low job joins the shortest of d1 queues. A high job joins the
  * server with the fewest high jobs of d2 (server A); if A is not one of the sampled servers with the shortest
  * queue, the last low job of A moves to one of these. Servers let high jobs interrupt low ones.

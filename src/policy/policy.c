@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What can be done with any policy: find, check, set up, pass reports; and the probes of all servers. */
 #include "ballast/policy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts that several policies share: the choice without a token, splitting a batch, server numbers in
  * bits. */
 #include "policy/policy_common.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts that several policies share: what is done without a token, choosing among few, splitting batches,
  * names in bits. */
 #ifndef POLICY_COMMON_H

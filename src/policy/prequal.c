@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* prequal: probing to reduce queueing and latency. For each job r random servers are probed, without waiting
  * for them: the replies go to a pool, from which later jobs choose.
  *

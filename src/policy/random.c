@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* random: every job goes to a uniform server.
  *
  * Cost: nothing is asked, nothing is reported. Memory: none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rcpb: the resource-constrained pull-based policy. Idle servers report at a rate; the dispatcher keeps at
  * most c of their names and sends each job to one of them, or to a uniform server, or as the parameter `else`
  * selects, when it has none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* round-robin: the servers in turn.
  *
  * Cost: nothing is asked, nothing is reported. Memory: the name of the next server.

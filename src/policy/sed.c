@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* sed: shortest expected delay. The server at which a job that comes now would be done first, if all jobs
  * were of one size: the least own requests, this one included, over the weight; ties uniform.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a dispatcher sends for the jobs that it holds, and to which servers. */
 #include "policy/slot_requests.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How a dispatcher gets free slots for the jobs that it holds, and how it returns those that it cannot use.
  *
  * backlog.h decides whether one server is requested a slot or all are sent the backlog; here is which server,

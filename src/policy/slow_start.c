@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Slow start: which servers warm up. */
 #include "policy/slow_start.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Slow start: a server that has just come (back) gets a growing share of the requests, so that it warms up
  * before it has to do its part.
  *

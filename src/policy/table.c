@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The policies that there are: those of list.def. */
 #include "policy/table.h"
 

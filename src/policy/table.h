@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One declaration for each policy of list.def. */
 #ifndef POLICY_TABLE_H
 #define POLICY_TABLE_H

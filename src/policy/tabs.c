@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tabs: token-based auto balance scaling. Servers switch themselves off after standing by idle, and the
  * dispatcher starts one when a job finds no idle server: balancing and autoscaling together.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* weighted-random: every job goes to a server drawn with a probability in proportion to its weight.
  *
  * Cost: nothing is asked, nothing is reported. Memory: none; the weights are the host's.

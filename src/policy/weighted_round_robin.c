@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* weighted-round-robin: the servers in turn, each in proportion to its weight and as evenly as possible
  * (nginx's smooth order).
  *

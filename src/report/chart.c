@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Builds a figure from its description in an experiment file and the results in the store.
  *
  * Panels, curves and places on the x axis each stand for a dimension of the experiment: one of its axes, its

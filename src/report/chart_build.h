@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How charts are built from the results of an experiment: what their parts share.
  *
  * chart.c is the figure and its panels; chart_place.c gives the position of a value, chart_value.c the value

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Maps: where it is stable and where not, over two axes. */
 #include "report/chart_build.h"
 

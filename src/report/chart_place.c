@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where a value of a figure stands in its experiment, and what such a place is called. */
 #include "report/chart_build.h"
 #include "report/metric.h"

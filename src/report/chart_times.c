@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Curves that are no values over an axis: fractions of servers with so many jobs, distributions of times. */
 #include "report/chart_build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What was measured and what is computed at a place of a figure, and the columns that hold it. */
 #include "report/chart_build.h"
 

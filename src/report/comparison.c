@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* JSON and csv of a comparison, and the order of its rows; the text table is in comparison_text.c. */
 #include "report/comparison.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The outcome of several policies on one model, as text, csv and JSON. */
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H

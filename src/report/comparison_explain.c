@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Explains a table of policies in three sentences: the best policy; its cost and the alternatives; and which
  * rows are not reliable. Each sentence is about rows that support it: rows without a mean, doubted and
  * undecided rows, and rows that chance may have ordered are described as such. */

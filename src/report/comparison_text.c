@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The text table of a comparison: best policy first, with bars and confidence intervals. */
 #include "report/comparison.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Marks doubtful results in tables and prints the notes that explain the marks. */
 #include "report/doubt_notes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Doubts in results, as every report shows them: a mark after the mean, a line under the table with the
  * reason and the remedy, and fixed words for programs. */
 #ifndef REPORT_DOUBT_NOTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints a fitted workload as tables and as JSON. */
 #include "report/fit_report.h"
 

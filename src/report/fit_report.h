@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A fitted workload: as an experiment file that runs at once, and as a table of how well laws fit. */
 #ifndef REPORT_FIT_REPORT_H
 #define REPORT_FIT_REPORT_H

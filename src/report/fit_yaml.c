@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The experiment file of a fitted workload. */
 #include "report/fit_report.h"
 

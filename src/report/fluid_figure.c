@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Draws a fluid path, and a simulated one to compare with. */
 #include "ballast/figure.h"
 #include "report/fluid_view.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints a fluid path, and a simulated one next to it, as text, csv and JSON. */
 #include "report/fluid_view.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A fluid path, and a simulated one to compare with, as tables and figures. */
 #ifndef REPORT_FLUID_REPORT_H
 #define REPORT_FLUID_REPORT_H

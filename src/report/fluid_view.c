@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses the levels of a fluid path that are shown, and gives their values. */
 #include "report/fluid_view.h"
 

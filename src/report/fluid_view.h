@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is shown of a fluid path: which levels, and the values there. */
 #ifndef REPORT_FLUID_VIEW_H
 #define REPORT_FLUID_VIEW_H

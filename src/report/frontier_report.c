@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the critical constants that a search for the frontier found, and draws them. */
 #include "report/frontier_report.h"
 

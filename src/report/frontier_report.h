@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the search for a frontier found, as tables and a figure. */
 #ifndef REPORT_FRONTIER_REPORT_H
 #define REPORT_FRONTIER_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the heads of reports: what was run, with every setting that differs from its default. */
 #include "report/head.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The heads of reports: what was run, in words, with every setting that differs from its default. */
 #ifndef REPORT_HEAD_H
 #define REPORT_HEAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the verdicts on claims and findings. */
 #include "report/judgements.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The verdicts on claims and findings, as text, csv, JSON and Markdown.
  *
  * A claim is the paper's, a finding is ours; Wherever they are shown, a finding is marked as one and names

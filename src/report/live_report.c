@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints what was measured on real processes, compared with what the lab predicts. */
 #include "report/live_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What was measured on real processes, compared with the lab's prediction. */
 #ifndef REPORT_LIVE_REPORT_H
 #define REPORT_LIVE_REPORT_H

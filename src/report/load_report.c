@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints what a load generator measured, with warnings about doubtful figures. */
 #include "report/load_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a load generator measured, as a table, csv and JSON, with warnings about the figures. */
 #ifndef REPORT_LOAD_REPORT_H
 #define REPORT_LOAD_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints what was read from access logs, and how. */
 #include "report/log_report.h"
 

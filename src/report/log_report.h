@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What was read from access logs, and how: the head of every report that is made of them. */
 #ifndef REPORT_LOG_REPORT_H
 #define REPORT_LOG_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Names, units and rounding of metrics in tables and figures. */
 #include "report/metric.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Metrics in the words of a figure or a table. */
 #ifndef REPORT_METRIC_H
 #define REPORT_METRIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the upstream block of nginx for a policy. */
 #include "report/nginx_block.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A recommendation as nginx configuration: an upstream block with the module's directive. */
 #ifndef REPORT_NGINX_BLOCK_H
 #define REPORT_NGINX_BLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the results of an experiment as text, csv and JSON. */
 #include "report/outcome.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The results of an experiment as text, csv and JSON: one row for each point and policy, and the claims. */
 #ifndef REPORT_OUTCOME_H
 #define REPORT_OUTCOME_H

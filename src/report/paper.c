@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds and reads the directories of papers. */
 #include "report/paper.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Papers: directories of experiment files that check the claims of a paper.
  *
  * A paper NAME is a directory NAME with a file `paper.txt` (its first line is the title, its second says

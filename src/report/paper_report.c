@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the list of papers, and what was judged of one. */
 #include "report/paper_report.h"
 

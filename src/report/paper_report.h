@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The list of papers, and the verdicts on one paper, as text, csv, JSON and Markdown. */
 #ifndef REPORT_PAPER_REPORT_H
 #define REPORT_PAPER_REPORT_H

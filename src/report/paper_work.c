@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads, judges and draws the experiments of one paper, and writes its page. */
 #include "report/paper_work.h"
 

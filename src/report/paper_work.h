@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a paper: its selected experiments, their results, the verdicts, and the page. */
 #ifndef REPORT_PAPER_WORK_H
 #define REPORT_PAPER_WORK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the prices of policies and the offers that meet a target. */
 #include "report/price_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prices of policies, and the offers that meet a target, as text, csv and JSON. */
 #ifndef REPORT_PRICE_REPORT_H
 #define REPORT_PRICE_REPORT_H

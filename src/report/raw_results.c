@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Trials and histograms as csv and JSON. Both formats are filled by the same functions, so that they cannot
  * differ in their columns: a writer prints a column as a field, or as a member of its name. */
 #include "report/raw_results.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the results of an experiment were computed from: a row for each trial, or for each bin of each
  * histogram of each trial. Both name their columns as the results do. */
 #ifndef REPORT_RAW_RESULTS_H

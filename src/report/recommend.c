@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses the policy to recommend, and explains the choice. */
 #include "report/recommend.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Recommends a policy: the one that needs the fewest servers, and among equal ones the one with the best
  * times. Also finds those whose intervals do not separate them from the best. */
 #ifndef REPORT_RECOMMEND_H

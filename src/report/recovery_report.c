@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints how service times were recovered from a log, and how certain they are. */
 #include "report/recovery_report.h"
 

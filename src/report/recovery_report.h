@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The service times of a log: logged and recovered ones compared, and how certain they are. */
 #ifndef REPORT_RECOVERY_REPORT_H
 #define REPORT_RECOVERY_REPORT_H

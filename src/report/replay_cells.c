@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Numbers, marks and columns of the tables of a replay. */
 #include "report/replay_cells.h"
 

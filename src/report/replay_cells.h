@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the tables of a replay are made of: numbers, marks and columns. */
 #ifndef REPORT_REPLAY_CELLS_H
 #define REPORT_REPLAY_CELLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A replay for programs: csv and JSON. Times are in seconds, energy is in kWh. */
 #include "report/replay_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Results for kinds of jobs, which are selected by patterns of their paths, under each policy. */
 #include "report/replay_cells.h"
 

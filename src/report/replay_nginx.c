@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The result of a replay in sentences and as nginx configuration: the recommended policy, the reason, and its
  * upstream block. */
 #include "report/replay_report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A replay to look at: a figure over the time of the log, and a page with everything. */
 #include "report/replay_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The text report of a replay: what was in the log, the results of policies, the servers that they need. */
 #include "report/replay_cells.h"
 

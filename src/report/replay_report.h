@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A replay as text, csv, JSON, figure and page. */
 #ifndef REPORT_REPLAY_REPORT_H
 #define REPORT_REPLAY_REPORT_H

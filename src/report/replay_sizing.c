@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How many servers each policy needs, for people. */
 #include "report/replay_cells.h"
 #include "report/sizes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One HTML page about all experiments in a store. */
 #include "ballast/report.h"
 

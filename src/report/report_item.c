@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One experiment of the page: claims first, then figures, the table, and how to repeat it. */
 #include "report/report_page.h"
 

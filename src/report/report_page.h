@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The page about all experiments in a store: what its parts share. report.c is the page, report_item.c one of
  * its experiments, with report_table.c for the results and report_repeat.c for how to repeat it. */
 #ifndef REPORT_REPORT_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How an experiment is repeated: the command, who computed it and when, and the file itself. */
 #include "report/report_page.h"
 

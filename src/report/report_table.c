@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The results of an experiment as a table of the page. */
 #include "report/report_page.h"
 

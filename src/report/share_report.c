@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints how many jobs may have high priority. */
 #include "report/share_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How large the share of high-priority jobs may be, as text and JSON. */
 #ifndef REPORT_SHARE_REPORT_H
 #define REPORT_SHARE_REPORT_H

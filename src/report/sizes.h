@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mark of policies that must know how long every job will take. */
 #ifndef REPORT_SIZES_H
 #define REPORT_SIZES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Collects what theory predicts for a case. */
 #include "report/theory_row.h"
 

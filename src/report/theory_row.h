@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What theory predicts for cases: computed before anything is printed, and shown next to measurements. */
 #ifndef REPORT_THEORY_ROW_H
 #define REPORT_THEORY_ROW_H

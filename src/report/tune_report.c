@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints and draws what tuning found. */
 #include "report/tune_report.h"
 

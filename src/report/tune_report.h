@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What tuning found, as tables and a figure. */
 #ifndef REPORT_TUNE_REPORT_H
 #define REPORT_TUNE_REPORT_H

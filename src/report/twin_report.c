@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints what the twin of a fleet found, as text and JSON. */
 #include "report/twin_report.h"
 

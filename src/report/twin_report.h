@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the twin of a fleet predicts, as text and JSON. */
 #ifndef REPORT_TWIN_REPORT_H
 #define REPORT_TWIN_REPORT_H

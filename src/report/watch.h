@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The contents of `ballast_status` of a running nginx, as text: `ballast watch`. */
 #ifndef REPORT_WATCH_H
 #define REPORT_WATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses the JSON of `ballast_status` for `ballast watch`. */
 #include "report/watch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the state of a running nginx for `ballast watch`. */
 #include "report/watch.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Clients that send a request and disconnect before the answer can arrive. */
 #include "rig/rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs one block of requests against a fleet of real processes and collects the results. */
 #include "rig/block.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A block: the requests of one replication of the lab's arrivals, sent to a fleet of real processes, and
  * their outcomes. */
 #ifndef RIG_BLOCK_H

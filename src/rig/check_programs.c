@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks that the programs which an experiment needs are installed. */
 #include "rig/rig.h"
 

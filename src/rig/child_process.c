@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Starts, signals and ends child processes. */
 #include "rig/child_process.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Real processes: started in groups of their own, ended by their process ids, and never left behind. */
 #ifndef RIG_CHILD_PROCESS_H
 #define RIG_CHILD_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Injects the faults of an experiment into a fleet, each at its time. */
 #include "rig/block.h"
 

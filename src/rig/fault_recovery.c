@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a fault has cost: requests that failed or ran twice, slots that were exceeded, and how long it took
  * until requests were answered as before. */
 #include "rig/block.h"

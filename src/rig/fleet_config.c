@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The configurations of dispatchers, stations and keepers. */
 #include "rig/rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Which host runs what. On loopback there is one host, and one group of servers. */
 #include "rig/rig.h"
 

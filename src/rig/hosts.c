@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Namespaces, their devices and addresses. The kernel is asked directly, so that no other program is needed.
  */
 #include "rig/hosts.h"

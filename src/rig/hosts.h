@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Hosts on one machine: anonymous network namespaces, each with its own address on a common network, and one
  * more for the clients. This process is in the clients' namespace as long as there are hosts. The hosts
  * vanish when this process and those started in them have ended. Needs root. Only one set of hosts at a time;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Single requests to processes of ours. */
 #include "load/fetch.h"
 #include "rig/rig.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Compares measurements of real processes with the lab's prediction and gives a verdict. */
 #include "rig/live_verdict.h"
 

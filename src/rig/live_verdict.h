@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Measurements of real processes compared with the lab's prediction. */
 #ifndef RIG_LIVE_VERDICT_H
 #define RIG_LIVE_VERDICT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Measures all policies of an experiment on real processes, block by block, and stores the results. */
 #include "rig/measure_live.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Measures the policies of an experiment on real processes, block by block. */
 #ifndef RIG_MEASURE_LIVE_H
 #define RIG_MEASURE_LIVE_H

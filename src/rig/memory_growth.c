@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The memory of the processes of a fleet over a long block: it must not grow. */
 #include "rig/block.h"
 

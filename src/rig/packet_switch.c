@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of ways is guarded by a mutex; all else belongs to the thread. A packet that cannot be written
  * because the device of its host is full is lost, as in any network. */
 #include "rig/packet_switch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A network between hosts: carries packets from one TUN device to another, and injects faults on request.
  *
  * A thread of this process, which ends with it. Hosts are numbered, and have one IPv4 and one IPv6 address

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Unused ports, one after the other, below those that the kernel gives to clients. */
 #include "rig/rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A fleet of real processes on loopback, or on hosts of its own, as a case of an experiment says: servers,
  * stations in front of them where the policy needs their reports, keepers where the experiment has them, and
  * dispatchers. */

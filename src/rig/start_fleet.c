@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Starts and stops a fleet of real processes. */
 #include "rig/rig.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Makes and removes the private directory for the files of real processes. */
 #include "rig/workdir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A private directory for the files of real processes. */
 #ifndef RIG_WORKDIR_H
 #define RIG_WORKDIR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Work stealing in slotted time: the chain of Berenbrink, Friedetzky and Goldberg, "The natural work-stealing
  * algorithm is stable" (2001). It is not a dispatch policy: jobs come from generators at the servers
  * themselves, and a server without work asks another for some. It has its own engine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Rules of one common queue. They are not dispatch policies: nothing is routed, servers take work when they
  * can. They are baselines for dispatch policies, and have their own engine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The list of schemes: all policies, and the schemes without a dispatcher. */
 #include "ballast/scheme.h"
 

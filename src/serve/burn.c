@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that use processor time for requests. */
 #include "serve/burn.h"
 

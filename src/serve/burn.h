@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads that use the processor for a given time each. */
 #ifndef SERVE_BURN_H
 #define SERVE_BURN_H

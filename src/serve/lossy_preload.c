@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A network that loses one datagram in ten, for LD_PRELOAD. With BALLAST_LOSS=FILE it does so only while the
  * first byte of the file is '1'. */
 #include <fcntl.h>

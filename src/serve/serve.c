@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that simulate an app: any number of them in one process, each with a port of its own, each working
  * on a few requests at a time in the order in which they come, sleeping or using the processor. serve.h
  * describes the requests that they understand. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that stand for an app, for tests and measurements.
  *
  * The first line that they print is the port where they are controlled and then that of each server. SIGTERM

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The axes of a sweep: which fields they set, and to which values. */
 #include "spec/reader.h"
 

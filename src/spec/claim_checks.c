@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The checks of claims: what is measured of which policies at which points, and what is expected. */
 #include "spec/claim_checks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads the checks of claims. */
 #ifndef SPEC_CLAIM_CHECKS_H
 #define SPEC_CLAIM_CHECKS_H

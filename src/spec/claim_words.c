@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The one reading of each word; docs/papers.md shows this table. */
 #include "spec/claim_words.h"
 

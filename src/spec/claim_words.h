@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Words of papers and the numbers that they are read as, the same for all papers. */
 #ifndef SPEC_CLAIM_WORDS_H
 #define SPEC_CLAIM_WORDS_H

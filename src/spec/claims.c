@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The claims that an experiment makes: whose they are, what kind of statement, and their checks. */
 #include "spec/claim_checks.h"
 

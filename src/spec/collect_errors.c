@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* All mistakes of an experiment file at once.
  *
  * Reading stops at the first mistake. So the place where it stopped is blanked out and the rest is read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the tables of fields for editors (a JSON schema) and for people (Markdown). */
 #include "spec/fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The text is not regenerated, which would lose its comments and order: scalars are replaced in place.
  * libyaml gives their positions, in characters. */
 #include "spec/embed_files.h"

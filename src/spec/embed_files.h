@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Replaces references to other files in an experiment file, so that the text alone is the experiment: what
  * is stored with results must not depend on other files.
  * - A load curve of the form file(PATH), with or without `repeat`, as the value of `curve` or as a value of

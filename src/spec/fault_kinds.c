@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What can happen to a live fleet: names, and what a fault of each kind is a fault of. */
 #include "spec/fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The fields of experiment files, but for the settings (setting.h). */
 #include "spec/fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The fields of experiment files, as tables: reading, checking, sweeping, the JSON schema and the
  * documentation all come from these.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks a document against the tables of fields. */
 #include "spec/fields.h"
 

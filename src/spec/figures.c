@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The figures that an experiment asks for. */
 #include "spec/reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The section `live` of experiment files: how policies are measured on real processes, and whether they can
  * be. */
 #include "spec/reader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Builds the cases of an experiment's cells, and the text that identifies a trial. */
 #include "spec/plan.h"
 

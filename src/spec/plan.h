@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Builds the cells of an experiment: the settings at each point, the seed, and the identity of a trial. */
 #ifndef SPEC_PLAN_H
 #define SPEC_PLAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Balancing algorithms of nginx and HAProxy, and the policies that model them (docs/proxies.md). */
 #include "spec/reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What can be asked of a cell, by name. */
 #include "ballast/experiment.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads an experiment file: the document against the tables first, then what its parts mean. */
 #include "spec/embed_files.h"
 #include "spec/reader.h"

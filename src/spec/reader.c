@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions that all parts of the reader of experiment files use: values, references, errors. */
 #include "spec/reader.h"
 

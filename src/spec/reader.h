@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading an experiment file: what read_experiment.c, axes.c, figures.c and claims.c share.
  */
 #ifndef SPEC_READER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is done with the rows of settings: defaults, reading, printing, and completing a draft. */
 #include "spec/setting.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The settings: all parameters of a model and of its runs, in experiment files and on command lines.
  *
  * A setting is one row of settings_fleet.c, settings_workload.c, settings_network.c or settings_run.c: a

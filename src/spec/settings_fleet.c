@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Settings of the servers. */
 #include "spec/setting.h"
 #include "spec/value.h"

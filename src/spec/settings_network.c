@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Settings of what lies between dispatchers and servers. */
 #include "spec/setting.h"
 #include "spec/value.h"

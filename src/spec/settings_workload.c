@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Settings of what arrives. */
 #include "spec/setting.h"
 #include "spec/value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses and prints the values of settings: numbers, choices and flags. */
 #include "spec/value.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The texts of settings: numbers, choices and flags read and printed.
  *
  * What a reader refuses it calls "not ...": "not a load above 0 (to 100), such as 0.9". The caller that knows

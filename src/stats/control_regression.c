@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Control variates: the regression on the controls, and the interval of the mean. */
 #include "stats/control_regression.h"
 

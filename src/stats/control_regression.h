@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A mean with control variates (Lavenberg and Welch 1981): quantities whose true mean is known are observed
  * together with one whose mean is wanted, and the part of its error that correlates with theirs is removed.
  * With q of them and n observations that are jointly normal the interval is exact, with n - 1 - q degrees of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The stability verdict, one replication after the other: no list of them is needed. */
 #ifndef STATS_DRIFT_H
 #define STATS_DRIFT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The distribution of times that are known as numbers of events.
  *
  * k events of a Poisson process take an Erlang time of k stages, which is at most x if at least k events

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Times of which only the number of events of a Poisson process in them is known. */
 #ifndef STATS_ERLANG_H
 #define STATS_ERLANG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Confidence intervals over independent replications. */
 #include "ballast/stats.h"
 

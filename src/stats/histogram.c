@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The log-linear histogram: bins that divide every octave [2^e, 2^(e+1)) into 2^BAL_HISTOGRAM_BITS equal
  * parts. The bits of an IEEE double, read as an integer, grow with its value, and their leading part is
  * exactly (exponent, first bits of the fraction): that is why finding a bin needs no logarithm. */

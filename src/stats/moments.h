@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Running mean and sum of squared deviations (Welford 1962). The update never subtracts two large sums, so a
  * constant series has a deviation of exactly 0, however large the constant. Start from all zeros. */
 #ifndef BALLAST_STATS_MOMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Is a queue still on its way from where it began?
  *
  * Two signs, because each is blind where the other sees. The drift is a difference between two parts of what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Quantiles of Student's t and of the normal distribution.
  *
  * Both distributions are symmetric, so take t > 0 and write f for the density, inner = P(0 < T < t) and outer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The stability verdict.
  *
  * The dividing values come from the border itself. At critical load a queue that started empty behaves like

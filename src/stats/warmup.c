@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* MSER-5: cut the warm-up where the standard error of what remains is smallest.
  *
  * With batch means Y_1 ... Y_k of 5 observations each, the cut after d batches minimises the sum over j > d

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where the generators sit: the text forms, and whether they fit a fleet. */
 #include "ballast/number.h"
 #include "ballast/stealing.h"

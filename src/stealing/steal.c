@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How much is stolen. The text forms are read and written here, and f itself is computed. */
 #include "ballast/number.h"
 #include "ballast/stealing.h"

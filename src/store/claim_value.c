@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Computes the value that a claim is about, at one place: a point, or a line of points along an axis.
  *
  * What grows without bound in an unstable system counts as infinite where the verdict is unstable. */

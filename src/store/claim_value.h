@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The value that a claim measures at one point. */
 #ifndef STORE_CLAIM_VALUE_H
 #define STORE_CLAIM_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Judging claims.
  *
  * A claim speaks of places: the points that it selects, or, when it goes along an axis, the lines of points

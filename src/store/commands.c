@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The commands that computed trials of a run: kept apart from the trials, which do not depend on them, so
  * that stores that were computed in parts and merged have the same trials as one that was not. */
 #include "store/commands.h"

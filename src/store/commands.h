@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of the commands that computed trials, for the files of the store that write it. */
 #ifndef STORE_COMMANDS_H
 #define STORE_COMMANDS_H

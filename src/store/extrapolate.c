@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Extrapolation of values of larger and larger systems by laws limit + b x^-order. */
 #include "store/extrapolate.h"
 

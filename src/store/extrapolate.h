@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The limit of values of larger and larger systems. */
 #ifndef STORE_EXTRAPOLATE_H
 #define STORE_EXTRAPOLATE_H

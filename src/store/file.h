@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Private to the files of the store: an open SQLite file, and the reporting of its errors. */
 #ifndef STORE_FILE_H
 #define STORE_FILE_H

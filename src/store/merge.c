@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Several stores become one. Rows are copied as they are, so that a merged store has the bytes of one that
  * was computed by a single program; numbers of cells, metrics, makers and runs are translated by what they
  * stand for. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Computes the results of cells from their stored trials. */
 #include "spec/plan.h"
 #include "store/store_private.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Trials that were measured on real processes: further facts about them, stored next to them by name. */
 #include "spec/plan.h"
 #include "store/file.h"

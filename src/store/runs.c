@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The history of a store: which experiments were run, and which programs made its trials.
  *
  * A run keeps the time of its beginning and the program that began it, even if another program continues or

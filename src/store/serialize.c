@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Packs trials and histograms into bytes that are the same on every machine. */
 #include "store/serialize.h"
 

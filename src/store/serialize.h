@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Trials as bytes that mean the same on every machine: for the store and for sending them. */
 #ifndef STORE_SERIALIZE_H
 #define STORE_SERIALIZE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The store: an SQLite file.
  *
  * A cell is found by its identity, the text of everything that determines its trials; the text itself is the

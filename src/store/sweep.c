@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sweeps: which trials are missing, in which order they are done, and when a cell has enough of them.
  *
  * A request is a cell that the experiment wants; its identity is what the store knows it by. Two requests may

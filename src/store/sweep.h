@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A sweep under way: which trials are to be done, given out one by one to workers (threads of this process,
  * or other processes through MPI), collected and committed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Estimates how a number would vary from log to log.
  *
  * With Z_b for what block b has above the ratio of the whole log, the variance of the sum of all Z_b is about

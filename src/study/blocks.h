@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How much a result would vary over other logs like this one, estimated from the parts of the log.
  *
  * The log is cut into BAL_REPLAY_SPANS parts, and a few consecutive parts make a block. The difference

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The load of a trace on a fleet, from one pass over it. */
 #include "ballast/replay.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Computes a fluid path, and the path of a simulated system to compare it with. */
 #include "study/fluid_path.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How queue lengths change from a starting state on: in the fluid model of a policy, and in one simulated
  * system for comparison. */
 #ifndef STUDY_FLUID_PATH_H

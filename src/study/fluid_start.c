@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The starting state of a fluid path, by name or from a file. */
 #include "ballast/number.h"
 #include "study/fluid_path.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where stability ends: a bisection whose every step is a sequential test.
  *
  * The error is divided evenly among all looks that may be taken, POINTS x LOOKS of them (Bonferroni), whether

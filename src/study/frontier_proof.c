@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Bounds from theorems for the number of jobs that must be stolen at a time. */
 #include "ballast/frontier.h"
 #include "ballast/scheme.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The least number that will do. Far from it steps double; between a number that fails and one that will do
  * the curve of what each is away from the target, over the logarithm of the number, is taken for straight:
  * that of the jobs that queues make too late nearly is. Where it is not, or nothing is known of it, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The price of policies: what they cost in memory and messages, and what delay that buys. */
 #include "ballast/price.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The cheapest policies for a wanted delay. Theory proposes, simulation disposes: at a finite number of
  * servers jobs wait a little longer than in the limit, so that what theory proposes has to be made a little
  * dearer. */

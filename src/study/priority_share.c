@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Searches for the share of jobs that may have high priority. */
 #include "study/priority_share.h"
 

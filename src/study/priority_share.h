@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How large may the share of high jobs be? Priorities make high jobs faster (the gain, T of pod:d=d1 over T
  * of high jobs) and low ones slower (the loss, T of low jobs over T of pod:d=d1), the more so the more high
  * jobs there are. Found by theory, confirmed by simulation. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Recorded jobs on a chosen fleet: the cases, and what is wanted of them. */
 #include "ballast/replay.h"
 

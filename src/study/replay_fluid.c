@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the work alone demands of a fleet. It flows in as if every job were served at once and alone, and out
  * as fast as the servers are, as if they were one: no job waits for chance or for its policy, only for what
  * is too much for all of them, for minutes or hours on end. That no short part of a log can show. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A replay keeps a histogram of response times for each part of the log and for each kind of jobs. They are
  * large, so each trial takes what is needed from them at once and lets them go. */
 #include "study/blocks.h"

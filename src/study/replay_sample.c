@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Part of a log for a first guess: stretches of it, spread over the whole, so that quiet and busy hours are
  * in it as they are in the log. Queues begin each stretch as they ended the previous one, so that a stretch
  * must be long compared with the times that are wanted. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How large must the fleet be? The search goes in rounds: in each of them every policy whose search is not
  * over has a fleet tried, and all these replays share the processors. Then, for each, fleets around the
  * answer are tried, as far as other logs like this one would have another answer.

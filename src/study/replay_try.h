@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Trial replays in the search for the smallest fleet, and samples of a log that are enough for a guess. */
 #ifndef STUDY_REPLAY_TRY_H
 #define STUDY_REPLAY_TRY_H

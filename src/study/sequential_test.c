@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Tests whether a simulated system is stable, by the drift or the growth of its total queue. */
 #include "study/sequential_test.h"
 

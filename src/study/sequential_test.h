@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A sequential test of a simulation that may be continued: is it stable, unstable, or is a longer run needed?
  *
  * A look sees independent replications of equal length by the means of the total queue over their quarters,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Tuning of autoscaling: simulates several standby times and finds the frontier of delay and power. */
 #include "ballast/tune.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Paths of fluid models: CVODE (backward differentiation formulas with Newton's method) over a number of
  * levels that grows as needed, with modes and root finding for hybrid models. Hindmarsh and others,
  * SUNDIALS (2005).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What fluid models with the state s_1, s_2, .. have in common. */
 #include "theory/fluid_levels.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the fluid models whose state is s_1, s_2, .. alone have in common. */
 #ifndef BALLAST_THEORY_FLUID_LEVELS_H
 #define BALLAST_THEORY_FLUID_LEVELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean-field equations of power-of-d-choices with one or two kinds of jobs: Niu, Wang, Feng and Xu
  * (2022), equation (10); with one kind, Mitzenmacher (2001). */
 #include "ballast/fluid.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The fluid model of the resource constrained pull-based policy: Gamarnik, Tsitsiklis and Zubeldia (2016),
  * Definition 1.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean-field equations of power-of-d-choices (d = 1: random choice) with servers that steal: one that
  * completes its last job probes a uniform server once and gets f(l) of its l jobs. With f = 1 from two jobs
  * on and d = 1 this is the stealing model of M. Mitzenmacher, "Analyses of load stealing models based on

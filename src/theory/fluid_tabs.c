@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The fluid model of tabs: Mukherjee, Dhara, Borst and van Leeuwaarden (2017), Theorems 3.1 and 4.1, for
  * sizes in phases, of which the exponential is the case of one.
  *

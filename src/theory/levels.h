@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The fixed point of power-of-d-choices level by level, for the files of this directory. */
 #ifndef BALLAST_THEORY_LEVELS_H
 #define BALLAST_THEORY_LEVELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Power of d choices in the limit of many servers: the fixed point v_i of the mean-field equations and the
  * delay it means. Vvedenskaya, Dobrushin and Karpelevich (1996); Mitzenmacher (2001); with two kinds of
  * jobs, Niu, Wang, Feng and Xu (2022), Lemma 5. A job that probes d servers finds at least k jobs at the

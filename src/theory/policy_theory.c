@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The table of theory: which row is whose. */
 #include "theory/policy_theory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What theory knows of policies: one file theory_<policy>.c for each or for a family, one line for each file
  * in list.def.
  *

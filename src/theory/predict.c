@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is known about a policy on a model: which row of the table of theory answers, and to what. */
 #include "ballast/predict.h"
 

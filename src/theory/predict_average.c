@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the fluid model of a policy that switches servers off predicts for a span of time. */
 #include "ballast/predict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Which fluid model a policy has: the glue between policies and the equations of fluid.h. */
 #include "theory/policy_theory.h"
 

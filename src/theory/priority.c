@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Power of d choices with two classes, in the limit of many servers. Niu, Wang, Feng and Xu (2022):
  * Theorems 1 to 4 for pod-ssp, 5 and 6 for pod-scp, 7 and 8 for pod-sep; for the low class of pod-sep the
  * exact value in place of Theorem 8's bound.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Classical queues: M/M/1, M/M/N, E_k/M/1, D/M/1 with their distributions of waiting; M/G/1, plain and with
  * priorities. Kleinrock, Queueing Systems (1975, 1976), has all of them. */
 #include "ballast/theory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The resource constrained pull-based policy at equilibrium, in the limit of many servers. Gamarnik,
  * Tsitsiklis and Zubeldia (2016): Theorem 1 for the equilibrium, equations (4) and (5) for the delay and its
  * bound.

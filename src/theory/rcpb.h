@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the equilibrium and the fluid model of rcpb have in common. */
 #ifndef BALLAST_THEORY_RCPB_H
 #define BALLAST_THEORY_RCPB_H

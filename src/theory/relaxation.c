@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How long a fleet that begins idle takes to forget it.
  *
  * What is missing of the mean queue falls like exp(-t/r). A server that is fed at random or in turn is a

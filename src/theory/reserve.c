@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Vectors and matrices for CVODE, allocated in advance and handed out as its clones. */
 #include "theory/reserve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What CVODE clones, set aside in advance.
  *
  * CVODE (SUNDIALS 6) uses a clone of a vector or matrix without asking whether it was made, and crashes where

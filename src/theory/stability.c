@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The largest load that a policy keeps stable. */
 #include "theory/policy_theory.h"
 

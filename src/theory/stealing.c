@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The work stealing chain: Theorems 1, 2 and 9 of Berenbrink, Friedetzky and Goldberg, "The natural
  * work-stealing algorithm is stable" (2001), with every constant of their proofs, and a sharper form of
  * Theorem 9.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The fixed point of power-of-d-choices with stealing, by Newton's method.
  *
  * With the rate of requests a = s_1 - s_2 as an unknown of its own, equation k of

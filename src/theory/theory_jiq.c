@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* jiq. One dispatcher knows every idle server at once, as rcpb does when reports come without end.
  *
  * Several: Lu et al. 2011, section 3. There are r = N/M servers to a dispatcher, of which r (1 - lambda) are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* jsq, and pod-memory and lsq, of which less is known. */
 #include "theory/policy_theory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* least-work: joining the server at which a job begins first is one common queue for all slots. */
 #include "theory/policy_theory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pi: Theorems 3.2 and 3.4 of Atar et al. 2020 are about slotted time. */
 #include "theory/policy_theory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pod and its sisters with classes, in the limit of many servers: the supermarket model, and Niu, Wang,
  * Feng and Xu (2022). p is the share of the high class. Sampling with or without replacement is the same in
  * the limit. */

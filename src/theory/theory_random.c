@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* random: every server is a queue of its own. */
 #include "theory/policy_theory.h"
 

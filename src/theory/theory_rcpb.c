@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rcpb: Gamarnik, Tsitsiklis and Zubeldia (2016), Theorem 1 and equations (4) and (5). */
 #include "theory/policy_theory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* round-robin: every server gets every N-th job, so that the gaps between its jobs are Erlang. */
 #include "theory/policy_theory.h"
 

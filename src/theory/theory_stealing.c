@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The chain of natural work stealing: Theorem 9 of Berenbrink et al. 2001. */
 #include "theory/policy_theory.h"
 

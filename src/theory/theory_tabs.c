@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tabs: Mukherjee, Dhara, Borst and van Leeuwaarden (2017). */
 #include "theory/policy_theory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies that look at weights, where these are the speeds of unequal servers. */
 #include "theory/policy_theory.h"
 

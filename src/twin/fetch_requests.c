@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fetches the latest requests of a live fleet over HTTP. */
 #include "twin/fetch_requests.h"
 

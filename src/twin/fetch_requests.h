@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Polls a dispatcher over HTTP for its recorded requests and for the state of its fleet. */
 #ifndef TWIN_FETCH_REQUESTS_H
 #define TWIN_FETCH_REQUESTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses the records of requests and the status that a dispatcher reports. */
 #include "twin/parse_requests.h"
 

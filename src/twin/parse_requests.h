@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parses what the nginx module reports over HTTP (docs/metrics.md): recent requests, and the state of its
  * fleet. All input comes from the network and is validated. */
 #ifndef TWIN_PARSE_REQUESTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Keeps the last requests of a fleet in the order in which they ended. */
 #include "twin/recent_requests.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The last requests of a fleet, up to a fixed capacity, in the order in which they ended. */
 #ifndef TWIN_RECENT_REQUESTS_H
 #define TWIN_RECENT_REQUESTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Simulates the last minutes of a live fleet under other policies. */
 #include "twin/twin.h"
 

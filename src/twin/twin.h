@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The twin of a live fleet: the requests of its last minutes, replayed under other policies, with fewer
  * servers, with more traffic; and under its present policy, to compare with what was measured.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrivals: text and draws. */
 #include "ballast/arrivals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions of whole numbers: text, moments, draws. The reader accepts any bytes: it returns a
  * distribution or an error of one line that names what would be right. */
 #include "ballast/batch.h"

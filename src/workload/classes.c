@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Classes of jobs: their shares, the most urgent first, separated by commas. */
 #include "ballast/model.h"
 #include "ballast/number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Load curves: reading and writing them, their value at a time, and their largest value. */
 #include "ballast/curve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions of sizes: moments, distribution functions, transforms and draws. The text is in
  * dist_text.c. */
 #include "ballast/dist.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What dist.c and dist_text.c share. */
 #ifndef BALLAST_WORKLOAD_LAW_DERIVE_H
 #define BALLAST_WORKLOAD_LAW_DERIVE_H

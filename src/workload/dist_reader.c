@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The reader of name(number,...), which all distributions share. */
 #include "workload/dist_reader.h"
 

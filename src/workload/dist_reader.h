@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads distributions written as name(number,...): what the distributions of sizes and those of whole numbers
  * have in common. */
 #ifndef WORKLOAD_DIST_READER_H

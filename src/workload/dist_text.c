@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions as text: `name`, `name(number, ...)`, and the three lists of `phase`. The reader accepts any
  * bytes: it returns a distribution or an error of one line that names what would be right. */
 #include "ballast/dist.h"

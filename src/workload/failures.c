@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that fail and are repaired: reading and writing the text. */
 #include "ballast/failures.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Distributions fitted to a sample of sizes, each in its own way, and how well they fit. */
 #include "ballast/fit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrivals: a curve through the counts of bins, and the dispersion of counts in short windows. */
 #include "ballast/fit.h"
 

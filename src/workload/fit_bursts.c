@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The dispersion of counts in windows w of a log is 1 + excess(w). That of
  *   batches X is E[X(X-1)]/E[X] at every scale;
  *   a renewal process with two exponential branches of balanced means is (C2 - 1) psi(beta w), where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrivals as bursty as a log, fitted to the dispersion of its counts. */
 #ifndef WORKLOAD_FIT_BURSTS_H
 #define WORKLOAD_FIT_BURSTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Expectation maximisation for mixtures of Erlang distributions with given orders, as in A. Thümmler, P.
  * Buchholz and M. Telek, "A novel approach for phase-type fitting with the EM algorithm" (2006). */
 #include "workload/fit_mixture.h"

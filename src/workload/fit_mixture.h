@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Mixtures of Erlang distributions: exponential, Erlang, hyper-exponential and hyper-Erlang distributions in
  * one form. */
 #ifndef WORKLOAD_FIT_MIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A sample of sizes: counts them in narrow cells, and finds the resolution of the log. */
 #include "workload/fit_sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A sample of sizes as the fitting sees it: weighted cells. */
 #ifndef WORKLOAD_FIT_SAMPLE_H
 #define WORKLOAD_FIT_SAMPLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The model: reading and writing fleets, checking that a model makes sense, arrival rates. */
 #include "ballast/model.h"
 

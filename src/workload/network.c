@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Dispatchers, churn and servers that fail fast: reading and writing their texts, drawing the dispatcher of a
  * job. */
 #include "ballast/network.h"

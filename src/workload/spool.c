@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Temporary files without a name: opening, appending and reading. */
 #include "workload/spool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A temporary file without a name: no other process can open it, and it is gone when it is closed or the
  * program ends, however that happens. */
 #ifndef WORKLOAD_SPOOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Starting states: key=fraction, separated by commas, and how many jobs the busy ones have. */
 #include "ballast/model.h"
 #include "ballast/number.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs go through a window in memory. When it is full it is sorted and its earlier half is written, so a job
  * that comes up to half a window late, which is all that ever happens in a log of requests written as they
  * end, still finds its place, and the file comes out in order. Where that fails a new run is begun, and

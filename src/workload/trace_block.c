@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Encodes blocks of jobs column by column, and decodes them. */
 #include "workload/trace_block.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs of a trace as they lie in its file: in order, in blocks of some hundreds, of which each has its values
  * column by column in as few bytes as its largest needs. A job takes about half of what it takes in memory.
  */

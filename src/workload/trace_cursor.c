@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Reading a trace. Its records are in order as their times were drawn at first. Where these are drawn again,
  * by less than a step from the same beginning, those at hand are sorted again, and a job is handed out when
  * none that comes later can be before it. */

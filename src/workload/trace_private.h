@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What trace.c and trace_cursor.c share; and, for tests, a trace that holds few jobs in memory, so that a
  * short one is sorted like a long one. */
 #ifndef WORKLOAD_TRACE_PRIVATE_H

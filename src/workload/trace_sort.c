@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sorts jobs by time: a merge sort, a distribution sort, and a merge of runs that are in a file. */
 #include "workload/trace_sort.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sorting jobs by time, those of equal time in the order in which they came: in memory, and runs that lie in
  * a file. */
 #ifndef WORKLOAD_TRACE_SORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Power of servers: four numbers, separated by commas. */
 #include "ballast/model.h"
 #include "ballast/number.h"

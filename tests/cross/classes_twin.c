@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A literal twin of the system with more than two classes: pod-scp, pod-sep and pod-ssp as their definitions
  * read, jobs one by one in plain arrays, every server looked at in every event. It shares only the random
  * generator with the engines, and both engines must agree with it. Several classes that are told apart must

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Time counted in events against time that is drawn.
  *
  * Both ways of the markov engine see the same events in the same order, so that what they measure differs by

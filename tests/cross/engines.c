@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The two continuous-time engines are different programs for the same system: the one draws transitions of a
  * Markov chain, the other sizes and completion times. They must agree on every policy that both can run, in
  * everything they measure. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The event engine against a literal simulation that gets the same jobs and the same random numbers: servers
  * that steal, servers of several slots, and both. Not a statistical test: every time must be the same. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Prediction against reality: logs of a real fleet, nginx in front of eight servers of one slot at load 0.7
  * (tests/fleet/record made them), and beside them what the servers themselves measured.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Simulated paths tend to the fluid path, and the distance falls like 1/sqrt(N): Theorem 2 of Gamarnik,
  * Tsitsiklis and Zubeldia (2016), with the rate of a central limit theorem. */
 #include <math.h>

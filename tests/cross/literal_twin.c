@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A second simulator, written from the statement of the model alone and as literally as possible, against
  * both engines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* With a perfect network and one process a live dispatcher chooses the servers that the lab's event engine
  * chooses, for the same arrivals and every policy that a dispatcher can host, whether servers work on one job
  * at a time or on several.

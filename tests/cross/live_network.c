@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs that are held at several dispatchers: the lab's network engine and the live core, each in its own
  * simulated time, send the same messages for each job and answer as fast.
  *

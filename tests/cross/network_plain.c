@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One dispatcher next to its servers is what the event engine simulates: without delay, loss and failures the
  * network engine must go through the same states and measure the same, to the last bit, for every policy and
  * every kind of fleet that both know. What looks at the network alone is judged by what must be conserved. */

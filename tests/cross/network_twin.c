@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A second simulator of dispatchers and servers with a network between them, written from "The model,
  * exactly" in docs/network.md alone, against the engine.
  *

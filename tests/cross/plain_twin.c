@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fast paths against plain ones.
  *
  * run.reference asks for the loop that decides everything as it goes, and for no index. Where no index is

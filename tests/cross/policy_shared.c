@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Every policy in two processes on one shared block, mapped at different addresses: under one lock they
  * decide as one process would that does the same things in the same order, and when they race for the lock
  * every decision names an open server and the state stays sound. */

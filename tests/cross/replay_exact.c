@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Recorded jobs through the event engine: every one of them, at its time and of its size, under every policy;
  * the same times as a literal simulation finds; and the history of a run against one counted by hand. */
 #include <setjmp.h>

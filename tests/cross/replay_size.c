@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The search for the least fleet against its plain twin, which replays the whole log on every fleet: the same
  * answer, times and range, and no replay is given up that would have met the target. */
 #include <setjmp.h>

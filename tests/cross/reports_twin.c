@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A literal twin of dispatchers to which idle servers report again and again: at the times of a renewal
  * process that begins when a server becomes idle, for rcpb; and of one that holds a bounded number of jobs,
  * for rcpb and jiq with else=hold. Jobs one by one in plain arrays, every server looked at in every event. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory that runs out: every allocation of a command fails once, in turn, and then from there on. Each run
  * must end with the whole output, or with one line that says that memory is short, exit status 2 and nothing
  * half-written; never with a crash, a blank or half a file; and a store of results must go on afterwards as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Several dispatchers in slotted time, literally: jobs one by one in plain arrays, each with the slot in
  * which it came and the dispatcher that sent it; queues and own requests are counted anew whenever somebody
  * looks. It shares with the engine the policies and the random numbers, and must measure the same. */

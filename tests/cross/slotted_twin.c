@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A literal twin of the slotted model: recursions (4) and (8) of Atar et al. 2020, and the other policies, as
  * their definitions say it, with jobs one by one in plain arrays. It shares nothing with the engine but the
  * random numbers of arrivals and capacities.

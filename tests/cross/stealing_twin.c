@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A literal twin of the work-stealing chain, figure 1 of Berenbrink, Friedetzky and Goldberg 2001: jobs one
  * by one in plain arrays, every step as it is defined. It shares nothing with the engine but the coins,
  * victims and ties, which it draws from the same streams in the order that engine/stealing.h tells. All

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Two processes that open the same new store at the same moment: one gets it, the other is told so, and the
  * file is there afterwards. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Definition 3 of Gamarnik, Tsitsiklis and Zubeldia (2016): renaming the servers renames the decisions of a
  * symmetric policy and changes nothing else; and the policies that do not say so of themselves have a reason.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* tabs where messages take time, against a literal twin: each message is an entry of a list, and dispatcher
  * and servers know no more than what has reached them. Jobs that reach a server which is off wake it or are
  * discarded, and set-ups are aborted or not.

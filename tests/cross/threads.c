@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Results are a function of the cases alone: the same bits on any number of threads, with a wanted precision
  * and without, and what a stopped run leaves is what its complete trials say. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The rule of windowed concurrency: known answers of the decision alone; and the pooled engine on recorded
  * jobs against a literal simulation, which keeps the whole past and averages it anew at every tick. Not a
  * statistical test: every time must be the same. Besides, common queues on recorded jobs against what must be

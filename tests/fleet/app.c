@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A server of the fleet that tests/fleet/record records: it works on a few requests at a time, in the order
  * in which they come, and on each for as long as its header X-Service says, in microseconds, asleep. When it
  * ends it prints the path of each and how long that really took, from accepting the connection to closing it.

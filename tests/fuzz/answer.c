@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever a server answers: the same is read from it whether it comes at once or byte by byte, no byte is
  * used twice, and nothing is complete that is not. */
 #include "load/http_response.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes, as a law of whole numbers and as a fleet: a value or one line of error. And what was
  * read must survive printing, and draw what it may draw. */
 #include "ballast/batch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes: a change or a file of changes, or one line of error with its place. What was read
  * survives printing, and the strict reader and the one that skips agree on what is JSON. */
 #include "control/changes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes: an experiment, in each of its modes, or one line of error that names the file. And an
  * experiment that was read must be right in all its parts: cells that can be simulated, references that
  * exist, identities that differ. */

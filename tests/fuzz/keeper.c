@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes, as a configuration of the keeper: one that can be used, or lines that name the file,
  * the line and the column of each mistake. */
 #include "config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes: a law or one line of error. And a law must survive printing, and draw what a law may
  * draw. */
 #include "ballast/dist.h"

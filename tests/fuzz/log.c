@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes: jobs, lines that are accounted for, or one line of error. The first line of the input
  * chooses how the rest is read: a format (a name or a pattern), and behind tabs a field of the service time,
  * one of the time, and a pattern of classes; and behind four more the field of the server, the moments from

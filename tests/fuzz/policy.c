@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes: a policy or one line of error. And a policy must survive printing, and do its duty on a
  * small fleet. */
 #include "ballast/policy.h"

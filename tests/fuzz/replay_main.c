@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a fuzz target without a fuzzer: once on every file of its corpus and then, for so many seconds, on
  * mutants of them, always the same ones in the same order, so that the tests catch a parser's regression
  * wherever they run. `make fuzz` builds the same target with libFuzzer instead of this file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever a server answers where records and the status of the module are asked for: what is taken is a
  * request that could be, there are as many as the head says, and the same bytes give the same. What is shown
  * of a status is text without control characters. */

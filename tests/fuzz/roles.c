@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever genuine members of a fleet say, in whatever role: a station and dispatchers with several policies
  * hear messages of all types from all senders, with any values that the wire lets pass, between requests that
  * come and go. After each operation everything must be as the requests say, and what is said must be sayable.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes: a fleet or one line of error. And a fleet must survive printing. */
 #include "ballast/model.h"
 

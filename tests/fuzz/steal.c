@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes, as a steal function and as a placement: a value or one line of error. What was read
  * must survive printing, and a steal function must not take more than half or less of a longer queue. */
 #include "ballast/stealing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever the bytes, as a datagram: a message that encodes to the same bytes, or a receipt that says why
  * not. Once as they are, for a receiver without a key; once signed by us, so that what is behind the
  * signature is reached whatever the fuzzer has done to it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A fleet over hosts under random faults, cycle by cycle: everything is repaired, and then must be as before.
  *
  * usage: live-chaos BALLAST MODULE [--seed S] [--cycles N] [--policy P]... [--ipv6] [--trial] [--print]

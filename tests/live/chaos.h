@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Chaos: a fleet of real processes over hosts, faults drawn from a seed, and what must hold when they are
  * over. */
 #ifndef LIVE_CHAOS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What must hold when all faults of a cycle are over. */
 #include "chaos.h"
 

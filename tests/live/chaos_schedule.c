@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens in a cycle, drawn from its seed, as a live file: anyone can run it with `ballast live` too. */
 #include "chaos.h"
 

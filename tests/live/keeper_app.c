@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An app for the tests of ballastd: it does not do anything, but it knows whether it is alone, and goes wrong
  * as it is told.
  *

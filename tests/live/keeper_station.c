@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A station and ballastd with a real app: requests that meet a resting app wait, wake it and are all served;
  * it is never passed a request while it rests, never stopped with one in it; and what is lost when it or its
  * keeper is killed is what was in the app.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "lab_listener.h"
 
 #include "ballast/simulate.h"

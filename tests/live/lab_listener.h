@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a dispatcher of the lab sees, written down: see tests/cross/live_lab.c. The headers of the lab and of
  * the live half are not for one file. */
 #ifndef TESTS_LIVE_LAB_LISTENER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Real processes on one block, killed with -9 at random, most of them in the middle of an operation: counts
  * are exact at the end. And threads on one block, for the thread sanitizer to look at. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A process that is killed in the middle of an operation, with the lock in its hand.
  *
  * Whatever follows from the requests may be half written: each word of the block is as it was before the

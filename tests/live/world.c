@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Worlds: see world.h.
  *
  *     live-world [--seed N] [--count K] [--trace] [--twice]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The world: dispatchers, stations and keepers in simulated time, with a network and processes that fail in
  * every way we could think of, and the truth next to what they know.
  *

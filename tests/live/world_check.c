@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What must hold, after every step, after the reaper and at the end. */
 #include "world.h"
 #include "world_inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Work conservation, up to a bounded time: no app has a free slot while a dispatcher that can reach it holds
  * requests, for longer than it takes to notice what is wrong and to repair it. And what is known of stations
  * comes from datagrams: none is taken for heard that cannot have been. Where none is heard nothing is held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What goes wrong, besides the network and the deaths in the middle of operations; and what makes it right
  * again. */
 #include "world.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Machines and their processes: they share a block, die with the lock in their hand or without, are reaped
  * and begun again. A machine that crashes loses the block; a process that dies does not. */
 #include "world.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the world sees of blocks that nobody else sees: to tear them, and to know what waits. */
 #ifndef TESTS_LIVE_WORLD_INSIDE_H
 #define TESTS_LIVE_WORLD_INSIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "live/dispatcher_private.h"
 #include "tear.h"
 #include "world_inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagrams: they pass through the wire as bytes, and are delayed, lost, doubled, reordered and damaged. */
 #include "world.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Peers that are genuine and say what makes no sense, as one of another version or with a wrong
  * configuration would: requests are to move to who is no station, grants that answer no question, messages
  * that are not for such a receiver. All of it must be ignored. */

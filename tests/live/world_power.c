@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Keepers and their apps: starts, checks and stops take time, fail and hang; apps crash, keepers are killed
  * and begin again. A keeper and its station share a machine and speak over a socket that loses nothing, but
  * for what is said to one that is not there. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Somebody records datagrams and sends them again, in the same boot of their sender or in a later one, and
  * after their receiver has begun again. Nothing that must hold may break: what was recorded is repeated, old
  * or unproven, but for what was lost in the same boot, which is late. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The life of a request: client, dispatcher, station, perhaps another station, app, and all the way back.
  * Each leg of it is a connection between two processes; when one of them dies the other one learns it later.
  */

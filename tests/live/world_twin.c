@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Rules that are told once more in the plainest way, and compared with what the core does: what time it is,
  * which tickets are void, who is to be woken, which requests go first, what is too old to be believed, and
  * how many bad answers put a server into ejection. */

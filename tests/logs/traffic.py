@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Traffic for recording logs: a server that answers as late as it is asked to, and a client that asks.
 
 usage: traffic.py serve PORT... | traffic.py ask URL

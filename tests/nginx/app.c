@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The servers behind nginx in the tests of the live half: those of `ballast test-server`, in a program that
  * needs nothing of the lab.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Heartbeats of idle stations, for the tests of the live half.
  *
  * usage: beats KEY PORT ROUND <names

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Servers for tests of health checks, one at each port that is printed first, in a line.
 
 usage: checked.py SERVERS DIRECTORY

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Chromium without a window, driven over a pipe by its own protocol: enough of it to look at a page."""
 import base64
 import fcntl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """An app that works on each request for 50 ms and never looks whether its client is still there.
 
 It prints its port. GET /most is the number of requests that it has worked on at once at most, /present that of now.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Datagrams that nobody should believe, for the tests of the live half.
  *
  * usage: flood COUNT KEY PORT...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Stops a worker of nginx while it holds the lock of a zone, for LD_PRELOAD: BALLAST_HALT=FILE begins with
  * the pid (32 bits) of the worker that is to stop itself when it next looks at the clock with a lock. That it
  * has one is seen in shared memory, where the lock contains who holds it (nginx/lock.h). */

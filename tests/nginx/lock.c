@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The lock of a zone outlives its owner, whether or not somebody has asked how that one ended, and whatever
  * else is true of it waits for an owner that lives, but not for ever for one that is stopped. Nobody but the
  * processes that share it takes part: there is no master, as there is none for a zone that a reload has

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A name server on loopback: prints its port, then answers every question for an IPv4 address with those of the lines of
 a file, which is read again for each question; without a line the name does not exist. usage: names.py FILE"""
 import socket

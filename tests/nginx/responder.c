@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A server that speaks FastCGI at one port and uwsgi at another, one request at a time, each on a connection
  * of its own. The first line that it prints is the two ports; SIGTERM ends it. usage: responder */
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The page of ballast_status in a real browser. usage: window.py ADDRESS CONTROL PICTURES|-
 Prints a line for each thing that is not so, and ends with 1 then. The line `gone` asks the caller to stop
 nginx and to answer with a line."""

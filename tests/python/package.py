@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The Python package against the program: the same numbers to the digit, the same errors word for word.
 
 usage: tests/python/run BUILD_ROOT tests/python/package.py PROGRAM LOG_MAKER [TEST]..."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Runs the blocks of Python on a page of documentation, one after another as in a notebook, and compares what
 they print with what the page shows.
 

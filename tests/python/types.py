@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The blocks of Python on a page pass a checker of types, as someone who uses the package has it.
 
 usage: tests/python/run BUILD_ROOT tests/python/types.py PAGE.md..."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrivals that are no Poisson process, against what is known of single queues, computed here anew.
  *
  * GI/M/1: from the root of the equation with the Laplace transform of the gaps, by iteration. M^X/M/1: from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What arrives is what is served: the load that came and the part of the servers that are busy, in every
  * engine, to a tenth of a percent. Averages of delays would not see an arrival rate that is off by a little;
  * these do. A sum of n independent sizes of squared variation c2 from Poisson arrivals errs by

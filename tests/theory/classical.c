@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* M/M/1, M/M/N, E_k/M/1, D/M/1 and M/G/1 against independent evaluations of their formulas. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Closeness of numbers. Include after <cmocka.h>. */
 #ifndef BALLAST_TESTS_CLOSE_H
 #define BALLAST_TESTS_CLOSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Do the 95 % intervals cover? Over 200 seeds of a short M/M/1 run 90 to 98 % of them must contain the truth.
  *
  * If each interval covers with probability 0.95, fewer than 180 of 200 do so with probability 1.2e-3 and more

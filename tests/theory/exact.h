@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Simulated fleets against exact means. Include after <cmocka.h>. */
 #ifndef BALLAST_TESTS_EXACT_H
 #define BALLAST_TESTS_EXACT_H

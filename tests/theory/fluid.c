@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fluid paths: against a plain integration of the same equations, at equilibrium, and by what is proved
  * about them. */
 #include <math.h>

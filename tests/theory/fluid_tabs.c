@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The fluid model of tabs: balance of mass and signs along paths from random states, convergence, phases, and
  * a plain twin that steps over what the model locates. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The critical constant of the stealing chain: exactly, by the stationary law of a saturated chain of four
  * processors, and as the search finds it.
  *

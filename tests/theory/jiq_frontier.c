@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where join-the-idle-queue ceases to be stable on fleets of slow and fast servers in slotted time, by a
  * route of its own.
  *

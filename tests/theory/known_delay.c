@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The laws of response and waiting times against the quantiles and means that are known beside them, for
  * every policy. */
 #include <math.h>

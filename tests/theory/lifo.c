@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that are last come, first served, against what is known exactly of M/G/1 and against first come,
  * first served.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One server with two classes, against its textbook formulas: preemptive-resume and non-preemptive (Cobham
  * 1954) M/G/1.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Dispatchers on a network beside what is known exactly.
  *
  * Intervals are of 99.99 % over replications, so that each assertion raises a false alarm with probability

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Do the ranges of "other logs" hold what they say? Logs are drawn from one system, and of each the range is
  * held against the values of all the others: 95 % of them should lie in it. The shape of the day is the same
  * in all. With the argument --table it prints the table of docs/statistics.md, from 100 longer logs each

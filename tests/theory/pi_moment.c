@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Two steps in the proof that Persistent-Idle is stable: the drift of Lemma 3.3, and the moment bound.
  *
  * The moment bound (58) of Atar, Keslassy, Mendelson, Orda and Vargaftik (equation (79) in their appendix):

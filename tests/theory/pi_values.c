@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The slotted engine against what is known: single queues with exact formulas, the loads at which policies
  * cease to be stable, and the published setting of Persistent-Idle (100 servers, slow ones with capacity 1,
  * fast ones uniform on 1 .. 19). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean-field fixed point of power-of-d-choices against its formulas, evaluated in long double. */
 #include <limits.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Power of d choices with two classes: the paper's theorems evaluated independently, and pod-sep's low
  * class against an iterative solution of its Markov chain. */
 #include <math.h>

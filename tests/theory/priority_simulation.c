@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Two classes of jobs, simulated, against the theory of Niu, Wang, Feng and Xu (2022): the means of both
  * classes with 1000 servers, and their Lemmas 1, 2 and 4, which hold for any number of servers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The resource constrained pull-based policy at equilibrium: the paper's equations (4) and (5) and Table 1.
  * */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* rcpb simulated, beside its fluid limit: waiting times, report rates, and how the difference shrinks as
  * servers are added.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Traces drawn from systems whose answer is known replay to that answer.
  *
  * Twenty traces each, drawn independently; the mean over them must lie within the 99.99 % Student interval

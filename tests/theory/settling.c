@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Do runs settle, and does the judge of settling see when they do not?
  *
  * With the argument --table it prints what the judge says of runs of many lengths, as docs/statistics.md has

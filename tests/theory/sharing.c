@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that share themselves among their jobs, against what is known exactly.
  *
  * Seeds are fixed. A mean may be 4.5 standard errors off, which Student's t with 19 degrees of freedom is

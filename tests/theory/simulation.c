@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Simulation against what is known exactly, or from longer simulations elsewhere.
  *
  * Seeds are fixed. The lengths are such that each tolerance is at least 3.5 standard errors (this is checked

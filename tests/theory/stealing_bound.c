@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Theorems 1, 2 and 9 of the stealing chain against their definitions, evaluated in other ways. */
 #include <setjmp.h>
 #include <stdarg.h>

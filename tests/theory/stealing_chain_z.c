@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The second chain of Berenbrink, Friedetzky and Goldberg (2001), Z of their Figure 2, as it reads there,
  * side by side with X of Figure 1 on the same random numbers, from a state outside C: one processor J has a
  * load of Phi_f, the others none. Their Lemmas 3, 4 and 6, Corollary 5, the coupling in front of Lemma 6, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean field of stealing in continuous time: its fixed point against a closed form, against the path of
  * its own differential equations, and against simulation. */
 #include <math.h>

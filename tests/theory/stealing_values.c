@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The work-stealing chain against what is known: the stationary law of three servers, worked out from the
  * definition; mean loads of 64 servers; where it is proved to be stable or not. */
 #include <setjmp.h>

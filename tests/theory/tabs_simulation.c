@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that switch off, simulated: tabs against a literal twin and against its fluid model, delayed-off
  * against the stationary law of its chain, buffers and varying loads against formulas. Statistical tests
  * compare means with their own standard errors at 4.5 of them: with fixed seeds each comparison had a chance

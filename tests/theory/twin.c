@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The twin beside the truth, in simulated time: a fleet of FIFO servers that requests come to at random, so
  * that each is an M/M/1 queue, runs for hours, and the twin looks at WINDOWS = 40 windows of 5 minutes that
  * have nothing in common.

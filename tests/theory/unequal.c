@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies that know the speeds of unequal servers, against what is known exactly: queues of their own for
  * weighted-random, and small chains for those that look at what they have sent.
  *

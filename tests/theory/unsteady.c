@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Jobs that give up and servers that fail and are repaired, against what is known exactly.
  *
  * Seeds are fixed. A mean may be 4.5 standard errors off, which Student's t with 19 degrees of freedom is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Stable or not: the verdict on systems of which it is known.
  *
  * Random keeps a fleet stable as long as its slowest server is; jsq whenever any policy does. */

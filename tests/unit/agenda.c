@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* An agenda gives back what was put there by time, and at equal times in the order of putting. */
 #include "base/event_list.h"
 

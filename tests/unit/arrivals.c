@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrivals: texts, what is refused, and draws whose mean and index of dispersion are those of the process.
  *
  * The counts N of the windows of a run are independent enough, if windows are long against all times of the

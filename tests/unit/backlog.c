@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Whom a dispatcher that holds jobs asks, and when it tells all servers; for whom a server keeps a slot. */
 #include <math.h>
 #include <setjmp.h>

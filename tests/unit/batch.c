@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Laws of whole numbers: texts, moments and draws; and the fleets and models that are made of them. */
 #include <setjmp.h>
 #include <stdarg.h>

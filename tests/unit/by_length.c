@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers sorted by length against sorting them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Changes of servers at run time: the table, what they do to a server, their JSON, and the file. */
 #include <setjmp.h>
 #include <stdarg.h>

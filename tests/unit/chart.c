@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* From an experiment and its results to figures and a page. */
 #include <math.h>
 #include <setjmp.h>

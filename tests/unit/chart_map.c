@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Maps: which points of a plane are stable. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What figures say about results that are not to be taken as they are: doubts, units, curves without a
  * line. */
 #include <math.h>

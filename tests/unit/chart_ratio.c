@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Figures of ratios and of bounds. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Health checks: when servers are checked and by whom, what results mean, and that checks, ejection and
  * max_fails close and open a server as include/ballast/live/check.h says. After every step of a dispatcher
  * its block must be sound. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Claims, judged on trials whose numbers are known. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Curves of load: what is read, what is refused, values, and the way back to text. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The dispatcher of a live system: what include/ballast/live/dispatcher.h promises, one promise after the
  * other. After every step the block must be sound. */
 #include <math.h>

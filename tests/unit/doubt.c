@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Doubts in results, how long runs are made so that there is none, and what makes means precise. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Trials that are means over what policies draw, on the same arrivals and sizes. */
 #include <setjmp.h>
 #include <stdarg.h>

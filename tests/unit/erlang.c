@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Numbers of events made into times, against sums of Erlang laws one by one. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Errors: the code comes back, the text is one line that always fits. */
 #include <setjmp.h>
 #include <stdarg.h>

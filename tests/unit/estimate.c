@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Confidence intervals: by hand on small data, and by how often they cover on random data. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Experiment files: what they mean, and what is said when they mean nothing. */
 #include <setjmp.h>
 #include <stdarg.h>

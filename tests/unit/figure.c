@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Figures: axes, text, placement, the script, and what gnuplot makes of it. */
 #include <math.h>
 #include <setjmp.h>

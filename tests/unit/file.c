@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Files are written whole or not at all, where the name leads, and leave nothing beside them; on file systems
  * that know files without a name and on those that do not. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fitting: laws from which sizes were drawn are found again, curves and flows of arrivals too.
  *
  * A fit by maximum likelihood within the right family is at least as likely as the law that the sizes were

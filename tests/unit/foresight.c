@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the engine foresees of jobs under policies with a pool of idle servers comes true. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The sequential tests on made-up queues whose truth is known, and the search for a frontier. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Text gathered in memory: all of it, or the news that something is missing. */
 #include <setjmp.h>
 #include <stdarg.h>

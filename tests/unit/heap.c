@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The indexed heap against a scan of all times. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The log-linear histogram: where values go, and how close a quantile read back is to the exact one. */
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Hosts in network namespaces: what passes between them, and what does not. That something is lost is seen by
  * what arrives after it, never by waiting. Needs root. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What must hold in any run, whatever the policy: Little's law, responses that are waits and services, losses
  * of a queue that is known. Each engine measures its two sides apart. */
 #include <setjmp.h>

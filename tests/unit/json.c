@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The JSON writer: every form it can take, against text written by hand. */
 #include <math.h>
 #include <setjmp.h>

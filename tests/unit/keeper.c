@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The keeper, case by case with a host that does what the test says, and in a random storm with a literal
  * model of an app and its hooks. */
 #include <setjmp.h>

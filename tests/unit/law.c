@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Laws of job sizes: moments and distribution functions against values computed with 200 bits, draws
  * against the distribution functions, texts against what they should be read as. */
 #include <setjmp.h>

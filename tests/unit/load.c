@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The load generator, mostly without its sockets: answers in whatever pieces they come, URLs, and the
  * schedule. What it measures is tried on real servers by tests/nginx/load. */
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Logs: what jobs a file gives, under which format, and what becomes of lines and files that are not right.
  */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Logs that grow: lines in pieces, files that are cut and replaced, what is no line. */
 #include "ballast/log.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What becomes of the logs that people have: each is read rightly or refused with the reason, never read
  * wrongly without a word. The samples are in tests/logs, whose README says how they were made; the table of
  * docs/logs.md is this one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Times and lengths of time, as logs write them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* pod-memory with ask=new: the dispatcher asks d servers for a job and believes what it remembers of the b
  * best. What it does is followed here from the definition: the length that it remembers of a server is the
  * last one that it heard, and one more for each job that it has sent there since. */

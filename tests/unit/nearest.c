@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The nearest of several names. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Numbers as people write them, there and back. */
 #include <locale.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* To whom a server offers its free slots, and what a dispatcher does with the offers and without them: the
  * rules that live fleets and the lab have in common, without either. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Paths and starting states of the continuous engines. */
 #include <math.h>
 #include <setjmp.h>

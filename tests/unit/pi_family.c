@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the paper of Persistent-Idle allows beyond its own figures: any way of dividing a batch among idle
  * servers (equations (6) and (7)), and any starting state (Theorems 3.2 and 3.4, part iii). */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* From an experiment to its trials: seeds, identities, what is run and what is found again. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How policies from files are named. */
 #include <setjmp.h>
 #include <stdarg.h>

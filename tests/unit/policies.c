@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Every policy of the table, in a loop: is it documented, and does it keep the contract of policy.h? */
 #include <math.h>
 #include <setjmp.h>

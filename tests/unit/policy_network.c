@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The contract on a real network, case by case: marks, reports that are lost, late or wrong, own counts,
  * holding, probes that take time, and what a host can do. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Every parameter of every policy does something, whatever the others are: none is taken and then ignored. */
 #include <setjmp.h>
 #include <stdarg.h>

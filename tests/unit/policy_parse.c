@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Policies as text: what is read, what is printed, and what errors say. */
 #include <math.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Does each policy follow its rule? On fleets that stand still, where the law of its decisions is known, and
  * on lists of who is idle. How batches are split is in policy_splits.c. */
 #include <math.h>

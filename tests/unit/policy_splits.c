@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How the policies divide a batch among servers. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A storm over every policy: marks, reports and responses that are true, false, late, repeated and out of
  * range, jobs of every kind, clocks that step. No decision leaves the open servers, every state stays sound,
  * and when true reports arrive again each policy is where a fresh one would be. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Starting states and watts as texts; rules of one common queue among policies; what a model with power must
  * be. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The price list: what policies cost, what Theorem 5 says about them, and the search for the cheapest. */
 #include <math.h>
 #include <setjmp.h>

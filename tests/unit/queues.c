@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Ring queues against plain arrays that shift. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Streams are what random.h says, and every variate follows its law. */
 #include <setjmp.h>
 #include <stdarg.h>

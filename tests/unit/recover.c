@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Service times recovered from logs of fleets that are simulated here, so that their truth is known.
  *
  * Where a log tells everything, recovery is exact, and the tests demand it of each job. What is estimated is

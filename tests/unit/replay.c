@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What a trace asks of a fleet, the search for the least one, and a replay that can be done by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A page about a store in which one experiment cannot be read: the others are shown. */
 #include <setjmp.h>
 #include <stdarg.h>

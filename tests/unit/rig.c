@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Real fleets: what follows from what was measured. The processes are tried by tests/nginx/live. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Fleets as text, and what a model derives from them. */
 #include <math.h>
 #include <setjmp.h>

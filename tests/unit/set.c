@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The indexable set against an array of flags. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* SHA-256 against the published examples of FIPS 180-4, and all lengths around a block against one another.
  */
 #include <setjmp.h>

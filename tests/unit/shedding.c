@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Who is refused when more requests wait than may: the hold queue of a dispatcher and the queue of a station,
  * each compared with a list in which the rule is followed by its definition; and what a refused client is
  * told.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that work on several jobs at once: what they can do, what dispatchers learn of them, what they
  * draw; and M/M/k. That every time is right is what tests/cross/event_steal_twin.c asks.
  *

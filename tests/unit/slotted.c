@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The slotted engine on its own: the arithmetic of slots, what it measures, what it refuses, and what
  * Persistent-Idle promises in every slot. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Slow start: whatever the policy, a server that has come back gets no more than its growing share, and all
  * of it as soon as nobody else can do the work. After every step the block must be sound. */
 #include <math.h>

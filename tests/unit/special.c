@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Special functions against values computed with 200 bits. */
 #include <setjmp.h>
 #include <stdarg.h>

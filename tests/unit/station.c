@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The station of a live server: what include/ballast/live/station.h promises. After every step the block must
  * be sound, which includes that slots and queue are never exceeded. */
 #include <setjmp.h>

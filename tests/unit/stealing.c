@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Work stealing on its own: how much is stolen, where generators sit, the coins they flip, and what the chain
  * measures and refuses. That it makes the right steps is for tests/cross/stealing_twin.c. */
 #include <setjmp.h>

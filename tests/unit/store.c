@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The store of results: what is put in comes out again, and files that are not ours are left alone. */
 #include <setjmp.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Student's quantiles against values computed with 60 digits, and against integrals of the density. */
 #include <math.h>
 #include <setjmp.h>

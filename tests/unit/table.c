@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Aligned tables: widths are those of characters, not of bytes. */
 #include <setjmp.h>
 #include <stdarg.h>

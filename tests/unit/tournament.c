@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The tournament tree against a scan of the keys. */
 #include <setjmp.h>
 #include <stdarg.h>

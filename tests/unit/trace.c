@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Traces: what comes out is what went in, in order of time and then of adding, however it was sorted. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Frontiers, knees, and a small tuning from end to end. */
 #include <setjmp.h>
 #include <stdarg.h>

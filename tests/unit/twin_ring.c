@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the module tells of requests and of its fleet, as the twin takes it. */
 #include "twin/parse_requests.h"
 

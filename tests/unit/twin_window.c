@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The last requests: room, clocks that are set, and what has not ended. */
 #include "twin/recent_requests.h"
 

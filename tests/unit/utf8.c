@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Text from outside, made harmless. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The stability verdict, on drawn curves and on a fleet of M/M/1 queues. */
 #include <math.h>
 #include <setjmp.h>

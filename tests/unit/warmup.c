@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* MSER-5 against its definition, and on series whose transient is known. */
 #include <math.h>
 #include <setjmp.h>

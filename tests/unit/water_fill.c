@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How batches are divided: water-filling, even division among idle servers, scattering. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages to bytes and back: the vectors of an independent implementation, every message comes back as it
  * was, every damaged one is refused and counted, and the window against a list of all that came. */
 #include <setjmp.h>

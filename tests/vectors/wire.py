@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Test vectors of docs/wire.md, made without any code of the library: SipHash-2-4 from its paper (Aumasson and
 Bernstein, 2012) and the layout from the page.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Active health checks of a dispatcher's servers.
  *
  * The dispatcher decides when a server is checked, by which process, and what a result means; the host sends

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What is sent for a health check, and what the bytes that come back mean. No socket: bytes are handed in as
  * they come.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What one class of requests may have of a queue that all classes share: the hold queue of a dispatcher, or
  * the queue of a station. Where the queue is full, a more urgent request gets the place of the last one of
  * the least urgent class that waits; a class that has reached its own limit gets no place of another one. */

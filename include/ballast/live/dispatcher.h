@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A dispatcher of a live system: one view of a fleet, which several processes share.
  *
  * All of its state lies in one flat block without pointers: servers by name, which of them may be chosen,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The keeper of one app: starts it when it is wanted, stops it when it is not.
  *
  * off → set-up → on → standby → off, with a start, a readiness and a stop that take time, fail or hang. The

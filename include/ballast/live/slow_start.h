@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Slow start of a dispatcher's servers: one that joins others, is not down any longer, or is opened by its
  * health checks, by the ejection or by max_fails, gets a share of the requests that grows linearly from none
  * to its usual one. Whatever the policy is, it gets no more, one request apart, as long as another server is

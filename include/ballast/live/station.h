@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The station of a live server: it stands in front of one app, limits it to its slots, queues the rest by
  * class, and reports its load to the dispatchers.
  *

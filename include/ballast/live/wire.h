@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The messages between dispatchers, stations and keepers: encoding to bytes and decoding.
  *
  * A message is one datagram of at most 256 bytes in a fixed little-endian layout, signed with SipHash-2-4;
