@@ -99,7 +99,7 @@ static void each_has_the_functions_it_needs(void **state) {
 
 /* The sum that a cost such as "d + b probes" or "d1 or d2 probes" amounts to: the least and the most of its
  * alternatives, where what is not whole is rounded at each job. Costs that speak of no probes promise none.
- */
+ * With stop=1 the first answer may be enough. */
 static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers, double *least,
                             double *most) {
     char text[200];
@@ -130,6 +130,9 @@ static void promised_probes(const struct bal_policy_spec *spec, uint32_t servers
     }
     *least = fmin(*least, floor(sum));
     *most = fmax(*most, ceil(sum));
+    for (unsigned k = 0; k < spec->policy->param_count; k++)
+        if (strcmp(spec->policy->params[k].name, "stop") == 0 && spec->value[k] == 1)
+            *least = 1;
 }
 
 /* A random life of each policy on small fleets: decisions name servers that exist, and what is asked is what
