@@ -240,7 +240,7 @@ static size_t grpc_request(const struct bal_check_expected *e, char *buffer) {
     return (size_t)(at - buffer);
 }
 
-/* Is the frame one that ends it all? Otherwise its payload follows. */
+/* Is the frame one that ends it all? Otherwise its payload follows. The first one is of settings. */
 static enum bal_check_result begin_frame(struct bal_check_reader *r) {
     const unsigned char *f = r->frame;
     r->length = (uint64_t)f[0] << 16 | (uint64_t)f[1] << 8 | f[2];
@@ -250,7 +250,7 @@ static enum bal_check_result begin_frame(struct bal_check_reader *r) {
     r->at = 0;
     const uint32_t stream = (uint32_t)(f[5] & 127) << 24 | (uint32_t)f[6] << 16 | (uint32_t)f[7] << 8 | f[8];
     r->ours = stream == OUR_STREAM;
-    if (r->length > FRAME_MOST || (r->seen++ == 0 && r->kind != SETTINGS))
+    if (r->length > FRAME_MOST || (r->seen == FRAME_HEAD && r->kind != SETTINGS))
         return BAL_CHECK_MALFORMED;
     if (r->kind == GOAWAY)
         return BAL_CHECK_CLOSED;
@@ -324,7 +324,7 @@ static enum bal_check_result add_to_frame(struct bal_check_reader *r, unsigned c
 static enum bal_check_result add_grpc(struct bal_check_reader *r, const unsigned char *bytes, size_t count) {
     enum bal_check_result result = BAL_CHECK_NONE;
     for (size_t i = 0; result == BAL_CHECK_NONE && i < count; i++)
-        result = add_to_frame(r, bytes[i]);
+        result = ++r->seen > BAL_CHECK_FRAMES ? BAL_CHECK_MALFORMED : add_to_frame(r, bytes[i]);
     return result;
 }
 

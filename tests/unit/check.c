@@ -623,6 +623,30 @@ static void responses_mean_what_they_say(void **state) {
     }
 }
 
+/* Frames without end that say nothing: of settings, and messages of another stream. */
+static void endless_frames_end(void **state) {
+    static const char frame[] = "\0\0\0\4\0\0\0\0", other[] = "\0\x40\0\0\0\0\0\0\3";
+    const struct bal_check_expected expected = expectation(BAL_CHECK_GRPC, "");
+    struct bal_check_reader reader;
+    enum bal_check_result result = BAL_CHECK_NONE;
+    unsigned char data[16384] = {0};
+    size_t bytes = 0;
+    (void)state;
+    bal_check_reader_init(&reader, &expected);
+    for (; result == BAL_CHECK_NONE && bytes < 1 << 20; bytes += sizeof frame)
+        result = bal_check_reader_add(&reader, (const unsigned char *)frame, sizeof frame);
+    assert_int_equal(result, BAL_CHECK_MALFORMED);
+    assert_true(bytes <= BAL_CHECK_FRAMES + sizeof frame);
+    bal_check_reader_init(&reader, &expected);
+    result = bal_check_reader_add(&reader, (const unsigned char *)frame, sizeof frame);
+    for (int i = 0; result == BAL_CHECK_NONE && i < 100; i++) {
+        result = bal_check_reader_add(&reader, (const unsigned char *)other, sizeof other - 1);
+        if (result == BAL_CHECK_NONE)
+            result = bal_check_reader_add(&reader, data, sizeof data);
+    }
+    assert_int_equal(result, BAL_CHECK_MALFORMED);
+}
+
 /* A header without end, and a body without end that has no such text. */
 static void endless_responses_end(void **state) {
     static const char head[] = HEAD "A: ", body[] = HEAD "\r\n";
@@ -725,6 +749,7 @@ int main(void) {
         cmocka_unit_test(processes_take_over),
         cmocka_unit_test(responses_mean_what_they_say),
         cmocka_unit_test(endless_responses_end),
+        cmocka_unit_test(endless_frames_end),
         cmocka_unit_test(nonsense_is_survived),
         cmocka_unit_test(requests_fit),
         cmocka_unit_test(statuses_are_parsed),

@@ -29,6 +29,7 @@ enum {
     BAL_CHECK_RANGES = 16,       /* of statuses */
     BAL_CHECK_HEADER = 16384,    /* bytes of a header at most */
     BAL_CHECK_BODY_READ = 65536, /* bytes of a body in which a text is searched */
+    BAL_CHECK_FRAMES = 65536,    /* bytes of frames at most, whatever they are */
 };
 
 struct bal_check_expected {
@@ -54,7 +55,7 @@ struct bal_check_reader {
     uint32_t state;
     uint32_t at;      /* bytes of the line, of the frame's header, or of the message so far */
     uint32_t matched; /* bytes of the text that the last bytes of the body are */
-    uint64_t seen;    /* bytes of the header, or of the body */
+    uint64_t seen;    /* bytes of the header, of the body, or of all frames */
     uint64_t length;  /* of the body, of what is left of the frame; UINT64_MAX: unknown */
     uint8_t kind, flags, padding;
     bool ours;              /* the frame belongs to our stream */
