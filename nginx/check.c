@@ -152,12 +152,23 @@ static void send_request(struct probe *p) {
         finish_probe(p, BAL_CHECK_LOCAL);
 }
 
+static void on_read(ngx_event_t *event);
+static void on_write(ngx_event_t *event);
+
 #if (NGX_HTTP_SSL)
-static void end_handshake(ngx_connection_t *c) {
-    struct probe *p = c->data;
-    if (c->ssl->handshaked)
+static bool is_shaking_hands(const ngx_connection_t *c) {
+    return c->ssl && !c->ssl->handshaked;
+}
+
+/* nginx sets handlers of its own, which do not see that the connection shall be closed. */
+static void shake_hands(struct probe *p) {
+    ngx_connection_t *c = p->peer.connection;
+    const ngx_int_t code = ngx_ssl_handshake(c);
+    c->read->handler = on_read;
+    c->write->handler = on_write;
+    if (code == NGX_OK)
         send_request(p);
-    else
+    else if (code != NGX_AGAIN)
         finish_probe(p, BAL_CHECK_TLS);
 }
 
@@ -173,10 +184,16 @@ static void begin_handshake(struct probe *p) {
     if (check->host_given && !strpbrk(host, ":[") &&
         ngx_inet_addr((u_char *)host, strlen(host)) == INADDR_NONE)
         (void)SSL_set_tlsext_host_name(c->ssl->connection, host);
-    c->ssl->handler = end_handshake;
-    const ngx_int_t code = ngx_ssl_handshake(c);
-    if (code != NGX_AGAIN)
-        end_handshake(c);
+    shake_hands(p);
+}
+#else
+static bool is_shaking_hands(const ngx_connection_t *c) {
+    (void)c;
+    return false;
+}
+
+static void shake_hands(struct probe *p) {
+    (void)p;
 }
 #endif
 
@@ -216,6 +233,8 @@ static void on_write(ngx_event_t *event) {
         return;
     if (!p->connected)
         end_connect(p);
+    else if (is_shaking_hands(c))
+        shake_hands(p);
     else if (p->sent < check_of(p)->size)
         send_request(p);
 }
@@ -227,6 +246,8 @@ static void on_read(ngx_event_t *event) {
         return;
     if (!p->connected)
         end_connect(p);
+    else if (is_shaking_hands(c))
+        shake_hands(p);
     else if (p->sent == check_of(p)->size)
         receive_response(p);
 }
