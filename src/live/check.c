@@ -112,6 +112,17 @@ static uint64_t after_gap(const struct bal_checks *checks, const struct bal_chec
     return now + interval - interval / 10 + draw_below(interval / 5, rng);
 }
 
+void bal_checks_reschedule(struct bal_checks *checks, uint64_t now, struct bal_rng *rng) {
+    const uint64_t interval = checks->config.interval_ns, latest = now + interval + interval / 10;
+    for (uint32_t server = 0; server < checks->servers; server++) {
+        struct bal_check_server *s = &checks->server[server];
+        if (!s->checked || s->ticket || s->due <= latest)
+            continue;
+        s->due = now + draw_below(interval, rng);
+        schedule(checks, server);
+    }
+}
+
 void bal_checks_add(struct bal_checks *checks, uint32_t server, uint64_t now, struct bal_rng *rng) {
     struct bal_check_server *s = &checks->server[server];
     bal_checks_remove(checks, server);

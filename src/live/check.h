@@ -42,6 +42,9 @@ const char *bal_checks_find_inconsistency(const struct bal_checks *checks);
 void bal_checks_add(struct bal_checks *checks, uint32_t server, uint64_t now, struct bal_rng *rng);
 void bal_checks_remove(struct bal_checks *checks, uint32_t server);
 
+/* The interval has changed: checks that are further away than the new one allows are spread over it. */
+void bal_checks_reschedule(struct bal_checks *checks, uint64_t now, struct bal_rng *rng);
+
 bool bal_checks_next(struct bal_checks *checks, uint64_t now, uint32_t worker, struct bal_rng *rng,
                      struct bal_check_order *order);
 uint64_t bal_checks_due(const struct bal_checks *checks);

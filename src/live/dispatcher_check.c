@@ -39,6 +39,7 @@ void bal_dispatcher_configure_checks(struct bal_dispatcher *d, uint64_t now,
     *c = *config;
     c->rises = c->rises ? c->rises : 1;
     c->falls = c->falls ? c->falls : 1;
+    bal_checks_reschedule(d->checks, d->block->now, &d->chance);
     for (uint32_t server = 0; server < d->servers; server++)
         bal_dispatcher_check_update(d, server);
     bal_dispatcher_dispatch_held(d);

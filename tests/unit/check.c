@@ -492,6 +492,22 @@ static void reloads_change_how_is_checked(void **state) {
     finish(&h);
 }
 
+/* After an hour has become 2 s nobody waits for the rest of the hour. */
+static void a_shorter_interval_counts_at_once(void **state) {
+    struct bal_check_config config = usual;
+    (void)state;
+    config.interval_ns = 3600000 * MS;
+    struct host h = start("random", 4, &config);
+    round_of_checks(&h, 0);
+    assert_true(bal_dispatcher_check_due(h.d[0]) > h.now + 2200 * MS);
+    bal_dispatcher_configure_checks(h.d[1], h.now, &usual);
+    assert_null(bal_dispatcher_find_inconsistency(h.d[0]));
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(h.d[0]->checks->server[i].due <= h.now + 2000 * MS);
+    round_of_checks(&h, 1);
+    finish(&h);
+}
+
 /* Of the process that checks: it leaves, or says that it checks no more. */
 static void processes_take_over(void **state) {
     struct host h = start("random", 4, &usual);
@@ -746,6 +762,7 @@ int main(void) {
         cmocka_unit_test(failing_servers_do_not_count_for_the_ejection),
         cmocka_unit_test(late_failures_do_not_count),
         cmocka_unit_test(reloads_change_how_is_checked),
+        cmocka_unit_test(a_shorter_interval_counts_at_once),
         cmocka_unit_test(processes_take_over),
         cmocka_unit_test(responses_mean_what_they_say),
         cmocka_unit_test(endless_responses_end),
