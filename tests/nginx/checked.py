@@ -13,8 +13,10 @@ How server i behaves is read from DIRECTORY/i at each connection; its checks are
   short        closes in the middle of the body that its header announces
   garbage      bytes that are no HTTP
   silent       accepts, and sends nothing
+  deaf         the same, and each connection counts: over TLS there is no request yet
   grpc N       HTTP/2: a message of that status of grpc.health.v1 (1: serving)
   grpc none    HTTP/2: trailers without a message (the service is not known)
+  grpc endless HTTP/2: messages of another stream, without end
 Other paths than /health are not counted, and get an `ok`, whatever the mode of HTTP is."""
 
 import os
@@ -63,6 +65,8 @@ def serve_grpc(connection: socket.socket, status: str) -> None:
     if status == 'none':
         connection.sendall(frame(1, FRAME_END_HEADERS | FRAME_END_STREAM, 1, b'\x88'))
         return
+    if status == 'endless':
+        send_forever(connection, 64 * frame(0, 0, 3, bytes(16384)), 0)
     message = bytes([0, 0, 0, 0, 2, 8, int(status)])
     # In two frames, the second one padded, as HTTP/2 allows.
     connection.sendall(frame(1, FRAME_END_HEADERS, 1, b'\x88') + frame(0, 0, 1, message[:3]))
@@ -107,6 +111,11 @@ def serve(connection: socket.socket, directory: str, number: int) -> None:
             if mode.startswith('grpc'):
                 count_check(directory, number)
                 serve_grpc(connection, mode.partition(' ')[2])
+                return
+            if mode == 'deaf':
+                count_check(directory, number)
+                while connection.recv(4096):
+                    pass
                 return
             data = b''
             while b'\r\n\r\n' not in data:
