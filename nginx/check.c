@@ -398,7 +398,7 @@ static struct bal_ngx_checker *new_checker(struct bal_ngx_peers *peers) {
     checker->timer.log = ngx_cycle->log;
     checker->timer.cancelable = 1;
     checker->quiet = *ngx_cycle->log;
-    checker->quiet.log_level = NGX_LOG_ALERT;
+    checker->quiet.log_level = NGX_LOG_EMERG;
     ngx_queue_init(&checker->probes);
     return checker;
 }
