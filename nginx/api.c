@@ -344,6 +344,8 @@ static bool collect_body(ngx_http_request_t *r, ngx_str_t *body) {
         const off_t size = ngx_buf_size(in->buf);
         if (size > (off_t)(BODY_MOST - body->len))
             return false;
+        if (size == 0) /* the last one may be a mark of the end, with neither memory nor a file */
+            continue;
         if (ngx_buf_in_memory(in->buf))
             ngx_memcpy(body->data + body->len, in->buf->pos, (size_t)size);
         else if (ngx_read_file(in->buf->file, body->data + body->len, (size_t)size, in->buf->file_pos) !=
