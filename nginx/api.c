@@ -77,7 +77,8 @@ static ngx_uint_t find_subject(struct bal_ngx_api *api) {
     const ngx_http_core_loc_conf_t *location = ngx_http_get_module_loc_conf(api->r, ngx_http_core_module);
     const char *uri = (const char *)api->r->uri.data;
     char name[BAL_SERVER_NAME];
-    if (!parse_path(api, uri + location->name.len, uri + api->r->uri.len))
+    const bool rewritten = api->r->uri.len < location->name.len; /* `rewrite ... break` in the location */
+    if (rewritten || !parse_path(api, uri + location->name.len, uri + api->r->uri.len))
         return bal_ngx_api_fail(api, NGX_HTTP_NOT_FOUND,
                                 "no such path; use upstreams/NAME, upstreams/NAME/servers/ADDRESS or "
                                 "upstreams/NAME/changes behind the path of the location");
@@ -343,6 +344,8 @@ static bool collect_body(ngx_http_request_t *r, ngx_str_t *body) {
         const off_t size = ngx_buf_size(in->buf);
         if (size > (off_t)(BODY_MOST - body->len))
             return false;
+        if (size == 0) /* the last one may be a mark of the end, with neither memory nor a file */
+            continue;
         if (ngx_buf_in_memory(in->buf))
             ngx_memcpy(body->data + body->len, in->buf->pos, (size_t)size);
         else if (ngx_read_file(in->buf->file, body->data + body->len, (size_t)size, in->buf->file_pos) !=

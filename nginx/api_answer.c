@@ -218,9 +218,27 @@ static const struct bal_changes *copy_table(const struct bal_ngx_api *api) {
     return copy;
 }
 
+static void print_generation(struct printing *p) {
+    bal_ngx_text_printf(p->text, "{\"generation\":%uL}\n", p->table->generation);
+}
+
+static void print_one_server(struct bal_ngx_api *api, struct printing *p) {
+    p->server = api->server;
+    print_servers(p, api->conf);
+    if (p->any) {
+        bal_ngx_text_printf(p->text, "\n");
+    } else if (api->r->method & (NGX_HTTP_POST | NGX_HTTP_PATCH)) { /* changed, but not in the block yet */
+        api->status = NGX_HTTP_ACCEPTED;
+        print_generation(p);
+    } else {
+        bal_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "no server %s in upstream \"%s\"", api->server,
+                         api->upstream);
+    }
+}
+
 static void print_answer(struct bal_ngx_api *api, struct printing *p) {
     if (api->r->method == NGX_HTTP_DELETE) { /* what it was about may be gone */
-        bal_ngx_text_printf(p->text, "{\"generation\":%uL}\n", p->table->generation);
+        print_generation(p);
         return;
     }
     switch (api->what) {
@@ -228,12 +246,7 @@ static void print_answer(struct bal_ngx_api *api, struct printing *p) {
         print_all(p, api);
         return;
     case BAL_API_SERVER:
-        p->server = api->server;
-        print_servers(p, api->conf);
-        bal_ngx_text_printf(p->text, "\n");
-        if (!p->any)
-            bal_ngx_api_fail(api, NGX_HTTP_NOT_FOUND, "no server %s in upstream \"%s\"", api->server,
-                             api->upstream);
+        print_one_server(api, p);
         return;
     case BAL_API_UPSTREAM:
     case BAL_API_SERVERS:

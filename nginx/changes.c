@@ -123,12 +123,25 @@ static enum bal_code store(struct bal_ngx_changes *changes, struct bal_error *er
     return BAL_OK;
 }
 
+/* What is not made must not come with the next start. Only this process, the writer, changes the table: it
+ * can be read without its lock. */
+static void restore_file(const struct bal_ngx_changes *changes) {
+    const struct bal_ngx_changes_table *table = changes->table;
+    if (changes->file.len)
+        (void)bal_ngx_state_file_write((const char *)changes->file.data, &table->side[table->generation % 2],
+                                       NULL);
+}
+
 enum bal_code bal_ngx_changes_commit(struct bal_ngx_changes *changes, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     changes->copy->generation++;
     if (changes->file.len)
         code = bal_ngx_state_file_write((const char *)changes->file.data, changes->copy, err);
-    code = code ? code : store(changes, err);
+    if (!code) {
+        code = store(changes, err);
+        if (code)
+            restore_file(changes);
+    }
     bal_ngx_changes_abandon(changes);
     return code;
 }

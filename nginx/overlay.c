@@ -23,6 +23,12 @@ static bool is_listed(const struct bal_ngx_peers *peers, uint32_t count, const c
     return false;
 }
 
+/* Another policy than when it was changed may use none. */
+static void leave_out_weight(const struct bal_ngx_peers *peers, struct bal_dispatcher_server *server) {
+    if (!bal_ngx_uses_weights(peers->upstream))
+        server->weight = 1;
+}
+
 /* One that was added, with what nginx takes where nothing is said. Its name is copied, as the table may
  * change. */
 static void add_server(struct bal_ngx_peers *peers, uint32_t at, uint32_t added,
@@ -31,6 +37,7 @@ static void add_server(struct bal_ngx_peers *peers, uint32_t at, uint32_t added,
     peers->server_list[at] = (struct bal_dispatcher_server){
         .name = peers->added[added], .weight = 1, .max_fails = 1, .fail_ns = UINT64_C(10000000000)};
     (void)bal_change_apply(change, &peers->server_list[at]);
+    leave_out_weight(peers, &peers->server_list[at]);
 }
 
 static uint32_t add_servers(struct bal_ngx_peers *peers, const struct bal_changes *changes, uint32_t count) {
@@ -53,8 +60,7 @@ static uint32_t change_servers(struct bal_ngx_peers *peers, const struct bal_cha
         const struct bal_change *change =
             bal_changes_find(changes, bal_ngx_upstream_name(peers->upstream), s->name);
         const bool removed = change && !bal_change_apply(change, s);
-        if (!bal_ngx_uses_weights(peers->upstream)) /* another policy than when it was changed */
-            s->weight = 1;
+        leave_out_weight(peers, s);
         bal_ngx_peers_own_server(peers, i)->closed = removed || s->down || s->drain;
         if (!removed)
             peers->server_list[kept++] = *s;

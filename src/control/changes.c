@@ -2,6 +2,8 @@
 /* The table of changes: finding, putting, removing, applying. */
 #include "control/changes.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 static const struct bal_change nothing = {
@@ -14,6 +16,15 @@ bool bal_change_init(struct bal_change *change, const char *upstream, const char
     memcpy(change->upstream, upstream, strlen(upstream));
     memcpy(change->server, server, strlen(server));
     return true;
+}
+
+bool bal_change_keeps_name(const char *name) {
+    bool kept = *name != '\0';
+    while (kept && *name) {
+        const unsigned c = bal_utf8_decode(&name, &kept);
+        kept &= c > ' ' && c != 0x7f;
+    }
+    return kept;
 }
 
 /* server: NULL stands in front of all servers of the upstream. */
@@ -73,6 +84,10 @@ enum bal_code bal_changes_put(struct bal_changes *changes, const struct bal_chan
         cut(changes, place, known);
         return BAL_OK;
     }
+    if (!bal_change_keeps_name(change->upstream) || !bal_change_keeps_name(change->server))
+        return bal_fail(err, BAL_E_SYNTAX,
+                        "what has blanks, control characters or bytes that are not UTF-8 in its name, or in "
+                        "that of its upstream, cannot be changed");
     if (!known && changes->count == BAL_CHANGES_MAX)
         return bal_fail(err, BAL_E_RANGE, "%d servers are changed already, and there is no room for more",
                         BAL_CHANGES_MAX);

@@ -49,7 +49,10 @@ const struct bal_change *bal_changes_find(const struct bal_changes *changes, con
 /* The changes of an upstream are the *count ones from here on. */
 const struct bal_change *bal_changes_of(const struct bal_changes *changes, const char *upstream,
                                         uint32_t *count);
-/* Puts the change in the place of the present one. BAL_E_RANGE: there is no room for more. */
+/* The file can keep such a name: some characters of UTF-8 without blanks and control characters. */
+bool bal_change_keeps_name(const char *name);
+/* Puts the change in the place of the present one. BAL_E_RANGE: there is no room for more; BAL_E_SYNTAX: the
+ * file could not keep one of its names. */
 enum bal_code bal_changes_put(struct bal_changes *changes, const struct bal_change *change,
                               struct bal_error *err);
 /* Of one server; of all of the upstream: server is NULL. Returns how many. */

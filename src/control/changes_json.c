@@ -38,17 +38,10 @@ const char *bal_change_state_name(uint32_t state) {
     return names[state];
 }
 
-static bool is_printable(const char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text <= ' ' || *text == 0x7f)
-            return false;
-    return true;
-}
-
 static bool read_name(struct reading *r, char *name, size_t room) {
     if (!bal_json_reader_string(&r->json, name, room))
         return false;
-    return (*name && is_printable(name)) ||
+    return bal_change_keeps_name(name) ||
            bal_json_reader_fail(&r->json, "a name needs characters, without spaces");
 }
 

@@ -188,6 +188,22 @@ static void keeps_a_file(void **context) {
     free(text);
 }
 
+/* Otherwise the next start would refuse the file, and lose all changes with it. */
+static void refuses_what_a_file_cannot_keep(void **context) {
+    static const char *const bad[] = {"my app", "a\nb", "\x7f", "\xff", "\xe2\x80", ""};
+    struct bal_error err;
+    (void)context;
+    table.count = 0;
+    for (size_t i = 0; i < 2 * sizeof bad / sizeof *bad; i++) {
+        struct bal_change change = i % 2 ? change_of("u", bad[i / 2]) : change_of(bad[i / 2], "a:1");
+        change.state = BAL_STATE_DRAIN;
+        assert_int_equal(bal_changes_put(&table, &change, &err), BAL_E_SYNTAX);
+    }
+    assert_int_equal(table.count, 0);
+    put("\xe2\x98\x83", "unix:/\xc3\xa9", BAL_STATE_DRAIN);
+    assert_int_equal(table.count, 1);
+}
+
 static void refuses_a_file(const char *text, const char *fault) {
     static struct bal_changes back;
     struct bal_error err;
@@ -234,7 +250,7 @@ int main(void) {
         cmocka_unit_test(changes_a_server),   cmocka_unit_test(keeps_what_is_not_named),
         cmocka_unit_test(reads_a_new_server), cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(keeps_a_file),       cmocka_unit_test(knows_foreign_files),
-        cmocka_unit_test(skips_any_value),
+        cmocka_unit_test(skips_any_value),    cmocka_unit_test(refuses_what_a_file_cannot_keep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
