@@ -470,6 +470,18 @@ class OwnPolicies(Ballast):
             with self.assertRaisesRegex(RuntimeError, 'only while route runs'):
                 use()
 
+    def test_random_numbers_are_of_the_call(self):
+        kept = []
+
+        def of_another_call(servers, job, rng):
+            kept.append(rng)
+            return kept[0].randrange(len(servers))
+        with self.assertRaisesRegex(RuntimeError, 'from the rng of that call'):
+            self.compare([of_another_call])
+        for use in kept[0].random, lambda: kept[0].getrandbits(70):
+            with self.assertRaisesRegex(RuntimeError, 'only while route runs'):
+                use()
+
     def test_exceptions_end_the_comparison(self):
         count = []
 
