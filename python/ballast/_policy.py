@@ -87,8 +87,8 @@ def name_of(policy: Any) -> str:
 
 
 def _is_taken(name: str) -> bool:
-    try:
-        _native.ask_here(['policies', '--', name])
+    try:  # in a thread of its own, where those of a comparison that is under way in this one are not known
+        _native.ask(['policies', '--', name])
     except Error:
         return False
     return True
