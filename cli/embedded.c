@@ -93,9 +93,10 @@ int bal_command_run(int count, char **words, const struct bal_command_caller *as
     whole = bal_strbuf_open(&call.failure) && whole;
     whole = bal_strbuf_open(&call.warnings) && whole;
     now = &call;
-    whole = cli_caller_policies_begin(asker) && whole;
+    whole = (outer || cli_caller_policies_begin(asker)) && whole;
     const int status = whole ? run_words(count, words) : CLI_BAD_INPUT;
-    cli_caller_policies_end();
+    if (!outer) /* else a policy of the caller runs this, and its own command still needs it */
+        cli_caller_policies_end();
     now = outer;
     whole = bal_strbuf_close(&call.output) && whole;
     whole = bal_strbuf_close(&call.failure) && whole;

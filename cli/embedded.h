@@ -16,7 +16,8 @@ struct bal_command_caller {
     void (*progress)(void *context, double part);
     void *context;
     /* Policies that the caller decides itself: their names, NULL after the last; may be NULL. The command
-     * must be told to use one thread: they are called in that of the caller. */
+     * must be told to use one thread: they are called in that of the caller. A command that one of them runs
+     * there has those of the outer command, and none of its own. */
     const char *const *policies;
     /* A dispatcher starts, in front of so many servers: what its state is called when route is. */
     uint64_t (*start)(void *context, uint32_t policy, uint32_t servers);

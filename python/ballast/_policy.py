@@ -57,15 +57,20 @@ class Servers(Sequence[int]):
 class Rng(random.Random):
     """Random numbers from the stream of this policy: the seed of the comparison decides them."""
 
-    stream: Optional[int] = None
+    stream: Optional[int] = None  # valid until route returns
+
+    def _bits(self) -> int:
+        if self.stream is None:
+            raise RuntimeError('random numbers can be drawn only while route runs, from the rng of that call')
+        return _native.random_bits(self.stream)
 
     def random(self) -> float:
-        return (_native.random_bits(self.stream) >> 11) * 2.0 ** -53
+        return (self._bits() >> 11) * 2.0 ** -53
 
     def getrandbits(self, count: int) -> int:
         bits = 0
         for _ in range((count + 63) // 64):
-            bits = bits << 64 | _native.random_bits(self.stream)
+            bits = bits << 64 | self._bits()
         return bits >> -count % 64
 
 
@@ -82,8 +87,8 @@ def name_of(policy: Any) -> str:
 
 
 def _is_taken(name: str) -> bool:
-    try:
-        _native.ask_here(['policies', '--', name])
+    try:  # in a thread of its own, where those of a comparison that is under way in this one are not known
+        _native.ask(['policies', '--', name])
     except Error:
         return False
     return True

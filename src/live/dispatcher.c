@@ -158,8 +158,6 @@ static void record_response(struct bal_dispatcher *d, const struct request *r, e
     const double took = seconds(d->block->now - r->since);
     if (d->timed && !failed)
         bal_timed_response(d, took);
-    if (d->block->held_count)
-        drain_rate_add(&d->block->drain_rate, d->block->now);
     d->block->counts.answered++;
     d->block->counts.failed += failed;
     d->server[server].answered++;
@@ -678,6 +676,8 @@ bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t tic
     dispatcher_begin(d, now);
     const uint32_t i = find_request(d, ticket, 1 << SENT);
     if (i != BAL_NOBODY) {
+        if (d->block->held_count) /* a try that goes on elsewhere makes the backlog no shorter */
+            drain_rate_add(&d->block->drain_rate, d->block->now);
         bal_ledger_entry_set(&request_at(d, i)->entry, BAL_ENTRY_FREE);
         record_response(d, request_at(d, i), outcome);
         bal_ledger_release(&d->ledger, i);

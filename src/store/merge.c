@@ -213,11 +213,15 @@ static enum bal_code copy_facts(struct merger *m) {
 /* ---- runs ---- */
 
 /* Columns: name, mode, spec, version, compiler, machine, started, ended, latest, the three of the latest
- * maker. */
+ * maker. Of two, the one that started first says who did, and the later one who was the latest. */
 static enum bal_code copy_run(struct merger *m, sqlite3_stmt *row) {
-    static const char update[] = "UPDATE run SET started = min(started, ?7), ended = coalesce(ended, ?8),"
-                                 " latest = max(coalesce(latest, ?9), coalesce(?9, latest))"
-                                 " WHERE name = ?1 AND mode = ?2 AND spec = ?3";
+    static const char update[] =
+        "UPDATE run SET version = iif(?7 < started, ?4, version), compiler = iif(?7 < started, ?5, compiler),"
+        " machine = iif(?7 < started, ?6, machine), started = min(started, ?7), ended = coalesce(ended, ?8),"
+        " latest_maker = iif(coalesce(?9 > latest, latest IS NULL),"
+        " (SELECT id FROM maker WHERE version = ?10 AND compiler = ?11 AND machine = ?12), latest_maker),"
+        " latest = max(coalesce(latest, ?9), coalesce(?9, latest))"
+        " WHERE name = ?1 AND mode = ?2 AND spec = ?3";
     static const char add[] =
         "INSERT INTO run(name, mode, spec, version, compiler, machine, started, ended, latest, latest_maker)"
         " SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
@@ -266,6 +270,8 @@ static enum bal_code copy_store(struct bal_store *into, const char *path, struct
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", path);
     *m = (struct merger){.into = into, .err = err};
     enum bal_code code = bal_store_open(path, BAL_STORE_READ, &m->from, err);
+    if (!code) /* as it is now: a run that goes on must not be seen to end with trials that were not seen */
+        code = bal_store_execute(m->from, "BEGIN", err);
     if (!code)
         code = for_each_row(m, "SELECT place, name FROM metric ORDER BY place", copy_metric);
     if (!code && m->from->makers)

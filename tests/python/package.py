@@ -470,6 +470,32 @@ class OwnPolicies(Ballast):
             with self.assertRaisesRegex(RuntimeError, 'only while route runs'):
                 use()
 
+    def test_random_numbers_are_of_the_call(self):
+        kept = []
+
+        def of_another_call(servers, job, rng):
+            kept.append(rng)
+            return kept[0].randrange(len(servers))
+        with self.assertRaisesRegex(RuntimeError, 'from the rng of that call'):
+            self.compare([of_another_call])
+        for use in kept[0].random, lambda: kept[0].getrandbits(70):
+            with self.assertRaisesRegex(RuntimeError, 'only while route runs'):
+                use()
+
+    def test_a_policy_may_compare_others(self):
+        found = []
+
+        class BestKnown:
+            def __init__(self, servers):
+                frame = ballast.compare(4, policies=[OwnPolicies.uniform, 'jsq'], jobs=200)
+                found.append(sorted(frame['policy']))
+
+            def __call__(self, servers, job, rng):
+                return rng.randrange(len(servers))
+        frame = self.compare([BestKnown, self.uniform])
+        self.assertEqual(found, [['jsq', 'uniform']] * 3)
+        self.assertEqual(frame['response.mean'][0], frame['response.mean'][1])
+
     def test_exceptions_end_the_comparison(self):
         count = []
 

@@ -332,6 +332,13 @@ static void a_refused_client_is_told_how_long_the_backlog_takes(void **state) {
     }
     bal_dispatcher_arrive(f.view, f.now, 3, &held);
     assert_true(held.verdict == BAL_REFUSE && held.retry_ns == (WAITING + 1) * 10 * MS);
+    /* A try that has failed is no response. */
+    assert_true(bal_dispatcher_retry(f.view, f.now, to.ticket, BAL_OUTCOME_FAILED, &held));
+    assert_int_equal(held.verdict, BAL_REFUSE); /* there is no other server */
+    assert_true(bal_dispatcher_next_decision(f.view, f.now, &to));
+    bal_dispatcher_arrive(f.view, f.now, 3, &held); /* waits */
+    bal_dispatcher_arrive(f.view, f.now, 3, &held);
+    assert_true(held.verdict == BAL_REFUSE && held.retry_ns == (WAITING + 1) * 10 * MS);
     bal_dispatcher_arrive(f.view, f.now, 1, &held); /* in the place of one of the last class */
     assert_int_equal(held.verdict, BAL_WAIT);
     assert_true(bal_dispatcher_next_decision(f.view, f.now, &held));
