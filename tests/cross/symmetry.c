@@ -299,7 +299,8 @@ static void symmetric_policies_are(void **state) {
     }
 }
 
-/* What does not claim it must not be: a policy that is symmetric should say so. */
+/* What does not claim it must not be, under one renaming at least: a policy that is symmetric should say so.
+ */
 static void others_are_not(void **state) {
     (void)state;
     size_t others = 0;
@@ -308,9 +309,11 @@ static void others_are_not(void **state) {
         if (bal_policy_flags(&spec) & BAL_SYMMETRIC)
             continue;
         others++;
-        for (size_t k = 0; k < LENGTH(names); k++)
-            if (looks_symmetric(&spec, names[k], 1, 10 + k))
-                fail_msg("%s, names %zu: it looks symmetric but does not say so", spec.policy->name, k);
+        bool symmetric = true;
+        for (size_t k = 0; k < LENGTH(names) && symmetric; k++)
+            symmetric = looks_symmetric(&spec, names[k], 1, 10 + k);
+        if (symmetric)
+            fail_msg("%s: it looks symmetric but does not say so", spec.policy->name);
     }
     assert_true(others >= 1);
     const struct bal_policy *round_robin = bal_policy_find("round-robin");
