@@ -254,6 +254,21 @@ static enum bal_code report_until(struct network *net, double until) {
     return BAL_OK;
 }
 
+/* Fetches into the cache what the next event will need, while there is something else to do. Its message was
+ * fetched when the event before it was taken. */
+static inline void prefetch_next_event(const struct network *net) {
+    if (net->events.count == 0)
+        return;
+    const struct message *next = &net->message[bal_event_list_first(&net->events)];
+    if (next->type != COMPLETE)
+        return;
+    __builtin_prefetch(&net->job[next->job]);
+    __builtin_prefetch(&net->job[next->job].started);
+    __builtin_prefetch(&net->net_server[next->server]);
+    if (net->offers)
+        bal_network_offers_prefetch(net, next->server);
+}
+
 static inline enum bal_code step(struct network *net) {
     struct system *system = &net->system;
     const double due = bal_event_list_next_time(&net->events);
@@ -274,6 +289,7 @@ static inline enum bal_code step(struct network *net) {
         return code;
     net->now = now;
     if (arrival) {
+        prefetch_next_event(net);
         code = handle_arrival(net);
         if (!code)
             code = deliver_immediate(net);
@@ -281,6 +297,7 @@ static inline enum bal_code step(struct network *net) {
     }
     const struct message message = pop_message(net);
     deliver_message(net, &message);
+    prefetch_next_event(net);
     code = deliver_immediate(net);
     /* A slice may have any number of messages: it, too, can be stopped. */
     if (__builtin_expect((++net->delivered & 0xffff) == 0, 0) && !code && system->run->stop &&

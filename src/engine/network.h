@@ -114,7 +114,6 @@ struct network_observer {
 /* What a dispatcher has seen of a server that offers its slots. */
 struct seen {
     struct bal_tokens tokens;
-    struct bal_slot_request request;
     bool busy;  /* by its last load report */
     bool rests; /* it is off or in set-up */
 };
@@ -135,6 +134,8 @@ struct dispatcher {
     double looks_at;     /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
     struct list held[2]; /* by rank */
     struct seen *seen;   /* NULL: servers do not offer their slots */
+    /* of each server, where they do; not part of struct seen: few policies hold jobs and use it */
+    struct bal_slot_request *request;
     struct bal_backlog backlog;
     uint32_t sequence; /* of the last BACKLOG */
 };
@@ -180,6 +181,8 @@ struct network {
     uint32_t *slots;          /* all in_slot rows */
     bool offers;              /* servers offer their free slots; else they report each of them */
     char *books;              /* what servers have offered, one after the other (network_offers.c) */
+    size_t book_size;         /* bytes of each */
+    uint32_t *sequences;      /* of each server, of each dispatcher: the number of its last backlog message */
     struct bal_set *everyone; /* all dispatchers */
 
     struct job *job;
@@ -323,6 +326,8 @@ void bal_network_offers_clear(struct network *net, uint32_t server, bool forget)
 void bal_network_offers_beat(struct network *net, uint32_t server);
 /* A dispatcher for a report. */
 uint32_t bal_network_offers_draw(struct network *net, uint32_t server);
+/* Where slots are offered: fetches into the cache what a job of a dispatcher will need at the server. */
+void bal_network_offers_prefetch(const struct network *net, uint32_t server);
 struct bal_offer_party *bal_network_offers_party(const struct network *net, uint32_t server,
                                                  uint32_t dispatcher);
 void bal_network_offers_receive_backlog(struct network *net, const struct message *message); /* BACKLOG */

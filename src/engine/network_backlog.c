@@ -32,7 +32,7 @@ static void send_backlog(struct dispatcher *d, uint32_t server, uint32_t held, b
 }
 
 static void request_slot(struct dispatcher *d, uint32_t server) {
-    network_schedule(d->net, d->seen[server].request.asked_until,
+    network_schedule(d->net, d->request[server].asked_until,
                      (struct message){.type = SLOT_REQUEST_TIMEOUT,
                                       .dispatcher = (uint32_t)(d - d->net->dispatcher),
                                       .server = server});
@@ -67,8 +67,8 @@ static struct bal_slot_requests slot_requests(struct dispatcher *d) {
     struct network *net = d->net;
     const uint32_t servers = net->system.servers;
     return (struct bal_slot_requests){.backlog = &d->backlog,
-                                      .request = &d->seen[0].request,
-                                      .stride = sizeof *d->seen,
+                                      .request = d->request,
+                                      .stride = sizeof *d->request,
                                       .open = d->eligible,
                                       .numbers = servers,
                                       .present = servers,
@@ -103,7 +103,7 @@ void bal_network_backlog_timer(struct network *net, uint32_t dispatcher) {
 
 void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatcher, uint32_t server) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
-    if (d->seen[server].request.asked_until != net->now)
+    if (d->request[server].asked_until != net->now)
         return;
     const struct bal_slot_requests requests = slot_requests(d);
     bal_slot_requests_expire(&requests, server, d->seen[server].tokens.count);
@@ -111,7 +111,7 @@ void bal_network_backlog_request_timeout(struct network *net, uint32_t dispatche
 }
 
 void bal_network_backlog_server_reported(struct dispatcher *d, uint32_t server) {
-    if (d->seen[server].request.asked_until == 0)
+    if (d->backlog.questions == 0 || d->request[server].asked_until == 0)
         return;
     const struct bal_slot_requests requests = slot_requests(d);
     bal_slot_requests_answered(&requests, server, d->seen[server].tokens.count);

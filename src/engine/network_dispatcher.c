@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens at the dispatchers of the network engine: jobs that come, replies, reports and responses. */
+#include "engine/cacheline_alloc.h"
 #include "engine/network.h"
 
 #include <stdlib.h>
@@ -168,12 +169,22 @@ static void use_token(struct network *net, struct dispatcher *d, uint32_t server
     bal_policy_report(net->spec, d->state, &d->fleet, current_report(net, d, server), server, NULL);
 }
 
+/* On a large fleet a server is not in the cache, and the job comes there soon. */
+static void prefetch_server(const struct network *net, const struct dispatcher *d, uint32_t server) {
+    __builtin_prefetch(&net->net_server[server]);
+    if (!d->seen)
+        return;
+    __builtin_prefetch(&d->seen[server]);
+    bal_network_offers_prefetch(net, server);
+}
+
 static void send_job(struct network *net, uint32_t job, uint32_t server) {
     struct job *j = &net->job[job];
     struct dispatcher *d = &net->dispatcher[j->dispatcher];
     j->server = server;
     j->sent = net->now;
     j->joined = NAN;
+    prefetch_server(net, d, server);
     increment_own(net, d, server);
     if (d->seen)
         use_token(net, d, server);
@@ -444,7 +455,7 @@ static void record_report(struct network *net, struct dispatcher *d, const struc
         d->heard[server] = net->now;
         update_eligible(net, d, server);
     }
-    if (d->seen && d->seen[server].tokens.count && !bal_set_contains(d->eligible, server))
+    if (d->seen && d->seen[server].tokens.count && !bal_is_eligible(&d->fleet, server))
         bal_network_backlog_server_ineligible(d, server);
 }
 
@@ -566,17 +577,19 @@ static enum bal_code init_dispatcher(struct network *net, uint32_t index,
     d->fleet.ask = malloc(n * sizeof *d->fleet.ask);
     d->fleet.ask_room = n;
     bal_backlog_init(&d->backlog);
-    if (net->offers)
-        d->seen = calloc(n, sizeof *d->seen);
+    if (net->offers) {
+        d->seen = bal_cacheline_alloc(n, sizeof *d->seen);
+        d->request = calloc(n, sizeof *d->request);
+    }
     if (wire->heartbeat > 0)
         d->heard = calloc(n, sizeof *d->heard);
     if (wire->heartbeat > 0 || wire->ejection)
         d->said = malloc(n);
     if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
         bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
-    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask || (net->offers && !d->seen) ||
-        (wire->heartbeat > 0 && !d->heard) || ((wire->heartbeat > 0 || wire->ejection) && !d->said) ||
-        (wire->ejection && !d->ejection) ||
+    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask ||
+        (net->offers && (!d->seen || !d->request)) || (wire->heartbeat > 0 && !d->heard) ||
+        ((wire->heartbeat > 0 || wire->ejection) && !d->said) || (wire->ejection && !d->ejection) ||
         (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||
         (system->features & WEIGHT_INDEX && bal_ranking_init(&d->ranking, &d->fleet)))
         return BAL_E_MEMORY;
@@ -612,6 +625,7 @@ void bal_net_dispatchers_fini(struct network *net) {
         free(d->heard);
         free(d->said);
         free(d->seen);
+        free(d->request);
         free(d->ejection);
         free(d->fleet.ask);
     }

@@ -4,17 +4,12 @@
  * policy/offers.h decides who is offered a slot and when it is taken back; the same code decides in live
  * stations. This file has what a server keeps and the messages. With one dispatcher and a perfect network
  * nothing is offered: there every free slot is reported, as in the event engine. */
+#include "engine/cacheline_alloc.h"
 #include "engine/network.h"
 
 #include <stdlib.h>
 
 enum { BEATS_VALID = BAL_CLAIM_BEATS_BARRED };
-
-/* What a server keeps of each dispatcher. */
-struct net_party {
-    struct bal_offer_party party;
-    uint32_t sequence; /* of its last backlog message */
-};
 
 /* A call of policy/offers.h, for one server. */
 struct offering {
@@ -33,16 +28,18 @@ static size_t set_size(const struct network *net) {
     return (bal_set_size(net->dispatchers) + 7) & ~(size_t)7;
 }
 
+/* Whole cache lines: so the sets of a few dispatchers lie in one. */
 static size_t book_size(const struct network *net) {
-    return 2 * set_size(net) + net->dispatchers * sizeof(struct net_party);
+    const size_t bytes = 2 * set_size(net) + net->dispatchers * sizeof(struct bal_offer_party);
+    return (bytes + BAL_CACHELINE - 1) / BAL_CACHELINE * BAL_CACHELINE;
 }
 
 static char *book_of(const struct network *net, uint32_t server) {
-    return net->books + server * book_size(net);
+    return net->books + server * net->book_size;
 }
 
-static struct net_party *party_of(const struct network *net, uint32_t server, uint32_t dispatcher) {
-    return (struct net_party *)(void *)(book_of(net, server) + 2 * set_size(net)) + dispatcher;
+static struct bal_offer_party *party_of(const struct network *net, uint32_t server, uint32_t dispatcher) {
+    return (struct bal_offer_party *)(void *)(book_of(net, server) + 2 * set_size(net)) + dispatcher;
 }
 
 static uint32_t free_slots(const struct network *net, uint32_t server) {
@@ -54,8 +51,9 @@ static uint32_t free_slots(const struct network *net, uint32_t server) {
 
 static void send_offer(const struct offering *o, uint32_t dispatcher) {
     struct network *net = o->net;
-    const struct bal_offer_party *party = &party_of(net, o->server, dispatcher)->party;
+    const struct bal_offer_party *party = party_of(net, o->server, dispatcher);
     net->system.tally.totals.reports++;
+    __builtin_prefetch(&net->dispatcher[dispatcher].seen[o->server]);
     network_send(net, (struct message){.type = REPORT,
                                        .detail = (uint8_t)o->report,
                                        .server = o->server,
@@ -98,8 +96,8 @@ static struct bal_offers offers_of(struct offering *o) {
     struct network *net = o->net;
     char *sets = book_of(net, o->server);
     const bool chooses = net->dispatchers > 1 && bal_policy_report_choices(net->spec) > 1;
-    return (struct bal_offers){.party = &party_of(net, o->server, 0)->party,
-                               .stride = sizeof(struct net_party),
+    return (struct bal_offers){.party = party_of(net, o->server, 0),
+                               .stride = sizeof(struct bal_offer_party),
                                .dispatchers = net->everyone,
                                .holders = (struct bal_set *)(void *)sets,
                                .backlogged = (struct bal_set *)(void *)(sets + set_size(net)),
@@ -145,7 +143,7 @@ void bal_network_offers_clear(struct network *net, uint32_t server, bool forget)
     struct offering offering = {net, server, BAL_REPORT_IDLE};
     const struct bal_offers offers = offers_of(&offering);
     for (uint32_t d = 0; forget && d < net->dispatchers; d++)
-        claim_reset(&party_of(net, server, d)->party.claim);
+        claim_reset(&party_of(net, server, d)->claim);
     bal_offers_clear(&offers);
 }
 
@@ -166,16 +164,23 @@ void bal_network_offers_beat(struct network *net, uint32_t server) {
 
 struct bal_offer_party *bal_network_offers_party(const struct network *net, uint32_t server,
                                                  uint32_t dispatcher) {
-    return &party_of(net, server, dispatcher)->party;
+    return party_of(net, server, dispatcher);
+}
+
+void bal_network_offers_prefetch(const struct network *net, uint32_t server) {
+    enum { MOST = 5 * BAL_CACHELINE }; /* the sets and rows of four dispatchers */
+    const char *book = book_of(net, server);
+    for (size_t at = 0; at < net->book_size && at < MOST; at += BAL_CACHELINE)
+        __builtin_prefetch(book + at);
 }
 
 /* ---- what is received ---- */
 
 void bal_network_offers_receive_backlog(struct network *net, const struct message *message) {
-    struct net_party *from = party_of(net, message->server, message->dispatcher);
-    if (net->net_server[message->server].power == DOWN || (int32_t)(message->version - from->sequence) <= 0)
+    uint32_t *last = &net->sequences[(size_t)message->server * net->dispatchers + message->dispatcher];
+    if (net->net_server[message->server].power == DOWN || (int32_t)(message->version - *last) <= 0)
         return;
-    from->sequence = message->version;
+    *last = message->version;
     struct offering offering = {net, message->server, BAL_REPORT_IDLE};
     const struct bal_offers offers = offers_of(&offering);
     const bool alone = message->detail;
@@ -213,9 +218,11 @@ enum bal_code bal_network_offers_init(struct network *net) {
     net->offers = wants && !bal_network_is_plain(net->wire);
     if (!net->offers)
         return BAL_OK;
-    net->books = calloc(net->system.servers, book_size(net));
+    net->book_size = book_size(net);
+    net->books = bal_cacheline_alloc(net->system.servers, net->book_size);
+    net->sequences = calloc((size_t)net->system.servers * net->dispatchers, sizeof *net->sequences);
     net->everyone = malloc(bal_set_size(net->dispatchers));
-    if (!net->books || !net->everyone)
+    if (!net->books || !net->sequences || !net->everyone)
         return BAL_E_MEMORY;
     bal_set_init(net->everyone, net->dispatchers);
     for (uint32_t d = 0; d < net->dispatchers; d++)
@@ -230,5 +237,6 @@ enum bal_code bal_network_offers_init(struct network *net) {
 
 void bal_network_offers_fini(struct network *net) {
     free(net->books);
+    free(net->sequences);
     free(net->everyone);
 }
