@@ -136,7 +136,7 @@ class Answers(Ballast):
                                     **dict(word[2:].split('=', 1) for word in more))
             told = {name for name in rows[0] if rows[0][name]}
             self.assertEqual(told - set(frame.columns), {'settings'})
-            asked = {'servers'} | {word[2:].split('=')[0] for word in more}
+            asked = {'servers', 'load'} | {word[2:].split('=')[0] for word in more}
             self.assertEqual(set(frame.columns) - set(rows[0]), {'flag', 'seconds'} | asked)
             self.assert_csv(frame, rows, 30)
 
