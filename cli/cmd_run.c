@@ -31,10 +31,12 @@ static enum bal_code set_shard(void *into, const char *value, struct bal_error *
     static const char *const what =
         "not NUMBER/COUNT such as 2/16, with a number from 1 to the count of shards";
     struct bal_shard *shard = &((struct args *)into)->shard;
-    int end = 0;
-    if (sscanf(value, "%7u/%7u%n", &shard->number, &shard->count, &end) != 2 || value[end] != 0 ||
-        strspn(value, "0123456789/") != strlen(value))
+    const size_t number = strspn(value, "0123456789"), slash = value[number] == '/';
+    const size_t count = strspn(value + number + slash, "0123456789");
+    if (!slash || number < 1 || number > 7 || count < 1 || count > 7 || value[number + slash + count] != 0)
         return bal_fail(err, BAL_E_MODEL, "%s", what);
+    shard->number = (unsigned)strtoul(value, NULL, 10);
+    shard->count = (unsigned)strtoul(value + number + slash, NULL, 10);
     return shard->number >= 1 && shard->number <= shard->count ? BAL_OK
                                                                : bal_fail(err, BAL_E_MODEL, "%s", what);
 }
