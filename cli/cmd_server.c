@@ -289,7 +289,8 @@ static enum bal_code exchange(const struct server *s, struct dispatcher *d, cons
 }
 
 /* Looks at all servers; on failure d->err says why. */
-static enum bal_code look(const struct server *s, struct dispatcher *d, char names[2][NAME], size_t *count) {
+static enum bal_code fetch_servers(const struct server *s, struct dispatcher *d, char names[2][NAME],
+                                   size_t *count) {
     const struct target target = target_of(d, NULL, 0);
     struct bal_fetched fetched;
     enum bal_code code = exchange(s, d, "GET", &target, NULL, &fetched);
@@ -367,11 +368,12 @@ static void change_at(const struct server *s, struct dispatcher *d, const char *
 static void act_at(const struct server *s, struct dispatcher *d, const char *body) {
     char names[2][NAME];
     size_t count;
-    if (d->err.code || look(s, d, names, &count) || s->action == LIST || find_upstream(s, d, names, count))
+    if (d->err.code || fetch_servers(s, d, names, &count) || s->action == LIST ||
+        find_upstream(s, d, names, count))
         return;
     change_at(s, d, body);
     if (!d->err.code)
-        look(s, d, names, &count);
+        fetch_servers(s, d, names, &count);
 }
 
 /* ---- waiting ---- */
@@ -408,7 +410,7 @@ static void wait_until_empty(const struct server *s) {
         cli_terminal_wait(&terminal, PAUSE);
         for (size_t i = 0; i < s->dispatchers; i++)
             if (!is_done(s, &s->dispatcher[i]))
-                look(s, &s->dispatcher[i], names, &count);
+                fetch_servers(s, &s->dispatcher[i], names, &count);
     }
     for (size_t i = 0; i < s->dispatchers; i++)
         fail_unfinished(s, &s->dispatcher[i]);

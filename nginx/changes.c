@@ -29,7 +29,7 @@ static size_t zone_size(void) {
     return (pages + 8) * ngx_pagesize + pages * 2 * sizeof(ngx_slab_page_t);
 }
 
-/* A file that cannot be read is kept for whoever wants to know, as the next change would replace it. */
+/* A file that cannot be read is kept for anyone who wants to know, as the next change would replace it. */
 static void keep_unreadable(const struct bal_ngx_changes *changes, ngx_log_t *log) {
     char bad[BAL_NGX_PATH + 8];
     const char *path = (const char *)changes->file.data;

@@ -62,7 +62,7 @@ void bal_ngx_changes_abandon(struct bal_ngx_changes *changes);
  * another code: it holds something else. */
 enum bal_code bal_ngx_state_file_read(ngx_pool_t *pool, const char *path, struct bal_changes *changes,
                                       struct bal_error *err);
-/* In one step: whoever reads it meanwhile gets the old content or the new one, also after a crash. */
+/* In one step: anyone who reads it meanwhile gets the old content or the new one, also after a crash. */
 enum bal_code bal_ngx_state_file_write(const char *path, const struct bal_changes *changes,
                                        struct bal_error *err);
 /* The directory in which the file is. */

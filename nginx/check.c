@@ -86,7 +86,7 @@ static void log_local(struct bal_ngx_checker *checker) {
                         &checker->peers->upstream->us->host);
 }
 
-/* Without the lock nobody learns the result, and the check is made again later. */
+/* Without the lock no one learns the result, and the check is made again later. */
 static void report(struct bal_ngx_checker *checker, uint64_t ticket, enum bal_check_result result) {
     struct bal_ngx_peers *peers = checker->peers;
     if (result == BAL_CHECK_LOCAL)

@@ -62,7 +62,7 @@ struct twin {
     double response, waiting, waited, begun, completed, reports, arrived;
 };
 
-static void begin(struct twin *twin, double now, const struct job *job) {
+static void start_service(struct twin *twin, double now, const struct job *job) {
     twin->begun += twin->counting;
     twin->waited += twin->counting && now > job->arrival;
     twin->waiting += twin->counting ? now - job->arrival : 0;
@@ -73,7 +73,7 @@ static void join(struct twin *twin, double now, int at, struct job job) {
     assert_true(server->jobs < JOBS_MAX);
     server->job[server->jobs++] = job;
     if (server->jobs == 1)
-        begin(twin, now, &job);
+        start_service(twin, now, &job);
 }
 
 static int take_name(struct twin *twin) {
@@ -114,7 +114,7 @@ static void complete(struct twin *twin, double now, int at) {
     twin->response += twin->counting ? now - server->job[0].arrival : 0;
     memmove(server->job, server->job + 1, (size_t)--server->jobs * sizeof server->job[0]);
     if (server->jobs > 0)
-        begin(twin, now, &server->job[0]);
+        start_service(twin, now, &server->job[0]);
     else if (twin->setting->mu > 0)
         server->reports_at = now + bal_dist_sample(&twin->gap, &twin->rng);
     else

@@ -39,7 +39,7 @@ static void refuses(const char *body, bool add, const char *text) {
 
 /* ---- the table ---- */
 
-static void put(const char *upstream, const char *server, uint32_t state) {
+static void put_change(const char *upstream, const char *server, uint32_t state) {
     struct bal_change change = change_of(upstream, server);
     change.state = state;
     assert_int_equal(bal_changes_put(&table, &change, NULL), BAL_OK);
@@ -49,18 +49,18 @@ static void finds_what_was_put(void **context) {
     uint32_t count;
     (void)context;
     table.count = 0;
-    put("v", "b:1", BAL_STATE_DOWN);
-    put("u", "c:1", BAL_STATE_DRAIN);
-    put("u", "a:1", BAL_STATE_UP);
-    put("uu", "a:1", BAL_STATE_UP);
-    put("u", "a:1", BAL_STATE_DOWN);
+    put_change("v", "b:1", BAL_STATE_DOWN);
+    put_change("u", "c:1", BAL_STATE_DRAIN);
+    put_change("u", "a:1", BAL_STATE_UP);
+    put_change("uu", "a:1", BAL_STATE_UP);
+    put_change("u", "a:1", BAL_STATE_DOWN);
     assert_int_equal(table.count, 4);
     assert_int_equal(bal_changes_find(&table, "u", "a:1")->state, BAL_STATE_DOWN);
     assert_null(bal_changes_find(&table, "u", "b:1"));
     assert_null(bal_changes_find(&table, "w", "z:9"));
     assert_string_equal(bal_changes_of(&table, "u", &count)->server, "a:1");
     assert_int_equal(count, 2);
-    put("u", "a:1", BAL_STATE_CONFIGURED); /* nothing is changed any longer */
+    put_change("u", "a:1", BAL_STATE_CONFIGURED); /* nothing is changed any longer */
     assert_null(bal_changes_find(&table, "u", "a:1"));
     assert_int_equal(bal_changes_remove(&table, "u", "x:1"), 0);
     assert_int_equal(bal_changes_remove(&table, "u", NULL), 1);
@@ -75,14 +75,14 @@ static void is_full_at_last(void **context) {
     table.count = 0;
     for (int i = 0; i < BAL_CHANGES_MAX; i++) {
         snprintf(name, sizeof name, "s%d", (i * 997) % BAL_CHANGES_MAX);
-        put("u", name, BAL_STATE_DOWN);
+        put_change("u", name, BAL_STATE_DOWN);
     }
     struct bal_change more = change_of("u", "more");
     struct bal_error err;
     assert_int_equal(bal_changes_put(&table, &more, &err), BAL_OK); /* it changes nothing */
     more.state = BAL_STATE_DOWN;
     assert_int_equal(bal_changes_put(&table, &more, &err), BAL_E_RANGE);
-    put("u", "s7", BAL_STATE_UP); /* a known one can still be changed */
+    put_change("u", "s7", BAL_STATE_UP); /* a known one can still be changed */
     assert_int_equal(table.count, BAL_CHANGES_MAX);
     for (uint32_t i = 1; i < table.count; i++)
         assert_true(strcmp(table.change[i - 1].server, table.change[i].server) < 0);
@@ -172,7 +172,7 @@ static void keeps_a_file(void **context) {
     (void)context;
     table.count = 0;
     table.generation = UINT64_C(1) << 50;
-    put("u", "[::1]:80", BAL_STATE_DRAIN);
+    put_change("u", "[::1]:80", BAL_STATE_DRAIN);
     added.presence = BAL_SERVER_ADDED;
     added.weight = 4;
     assert_int_equal(bal_changes_put(&table, &added, NULL), BAL_OK);
@@ -200,7 +200,7 @@ static void refuses_what_a_file_cannot_keep(void **context) {
         assert_int_equal(bal_changes_put(&table, &change, &err), BAL_E_SYNTAX);
     }
     assert_int_equal(table.count, 0);
-    put("\xe2\x98\x83", "unix:/\xc3\xa9", BAL_STATE_DRAIN);
+    put_change("\xe2\x98\x83", "unix:/\xc3\xa9", BAL_STATE_DRAIN);
     assert_int_equal(table.count, 1);
 }
 

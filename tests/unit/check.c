@@ -187,7 +187,7 @@ static void what_says_nothing_is_repeated(void **state) {
     assert_int_equal(checks->server[0].result, BAL_CHECK_NONE);
     assert_true(bal_checks_next(checks, 4000 * MS, 0, &rng, &order) ||
                 bal_checks_next(checks, 4100 * MS, 0, &rng, &order));
-    /* Far beyond the time-out: whoever should have watched it was stopped. */
+    /* Far beyond the time-out: the process that should have watched it was stopped. */
     bal_checks_finish(checks, 6000 * MS, order.ticket, BAL_CHECK_TIMED_OUT, &rng);
     assert_int_equal(checks->server[0].result, BAL_CHECK_NONE);
     assert_int_equal(checks->server[0].failed, 0);
@@ -492,7 +492,7 @@ static void reloads_change_how_is_checked(void **state) {
     finish(&h);
 }
 
-/* After an hour has become 2 s nobody waits for the rest of the hour. */
+/* After an hour has become 2 s no one waits for the rest of the hour. */
 static void a_shorter_interval_counts_at_once(void **state) {
     struct bal_check_config config = usual;
     (void)state;
