@@ -132,7 +132,8 @@ struct dispatcher {
     struct bal_set *eligible;
     struct bal_ejection *ejection;
     double looks_at;     /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
-    struct list held[2]; /* by rank */
+    struct list held[BAL_JOB_CLASSES_MAX]; /* by rank */
+    uint32_t held_jobs;                    /* in all of them */
     struct seen *seen;   /* NULL: servers do not offer their slots */
     /* of each server, where they do; not part of struct seen: few policies hold jobs and use it */
     struct bal_slot_request *request;
@@ -143,7 +144,7 @@ struct dispatcher {
 enum power { ON, OFF, SETUP, DOWN };
 
 struct net_server {
-    struct list waiting[2]; /* by lane; an interrupted job is first */
+    struct list waiting[2]; /* by lane, up to two; an interrupted job is first */
     uint32_t running;
     uint32_t *in_slot; /* jobs in service */
     enum power power;
@@ -179,6 +180,7 @@ struct network {
     struct dispatcher *dispatcher;
     struct net_server *net_server;
     uint32_t *slots;          /* all in_slot rows */
+    struct list *lane;        /* GRADED, in place of `waiting`: a row of each server, by rank */
     bool offers;              /* servers offer their free slots; else they report each of them */
     char *books;              /* what servers have offered, one after the other (network_offers.c) */
     size_t book_size;         /* bytes of each */
@@ -281,7 +283,7 @@ void bal_net_dispatcher_probe_timeout(struct network *net, const struct message 
 void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher); /* which servers are open
                                                                                       now */
 static inline uint32_t net_dispatcher_held(const struct dispatcher *d) {
-    return d->held[0].count + d->held[1].count;
+    return d->held_jobs;
 }
 
 /* ---- network_server.c ---- */

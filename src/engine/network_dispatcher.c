@@ -218,6 +218,7 @@ static void apply_decision(struct network *net, uint32_t job, const struct bal_d
     fleet->aborts = false;
     if (decision->server == BAL_HOLD) {
         bal_list_push(net, &net->dispatcher[dispatcher].held[j->rank], job);
+        net->dispatcher[dispatcher].held_jobs++;
     } else if (decision->server == BAL_NONE) {
         if (j->tries == 0)
             reuse_size(net, j);
@@ -368,12 +369,13 @@ void bal_net_dispatcher_receive_job(struct network *net, uint32_t job) {
  * but one that has failed somewhere may have to wait for another server than those behind it. */
 static void dispatch_held(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
-    for (uint32_t rank = 0; rank < 2; rank++)
+    for (uint32_t rank = 0; rank < net->system.classes; rank++)
         for (uint32_t job = d->held[rank].first, next; d->held[rank].count && job != NO_INDEX; job = next) {
             const struct bal_decision decision = call_policy(net, job, net_dispatcher_held(d), false, NULL);
             next = net->job[job].next;
             if (decision.server != BAL_HOLD) {
                 bal_list_remove(net, &d->held[rank], job);
+                d->held_jobs--;
                 apply_decision(net, job, &decision);
                 continue;
             }
@@ -599,7 +601,8 @@ static enum bal_code init_dispatcher(struct network *net, uint32_t index,
     for (uint32_t server = 0; server < n; server++)
         bal_set_insert(d->eligible, server);
     update_eligible_set(net, d);
-    d->held[0] = d->held[1] = (struct list){NO_INDEX, NO_INDEX, 0};
+    for (uint32_t rank = 0; rank < BAL_JOB_CLASSES_MAX; rank++)
+        d->held[rank] = (struct list){NO_INDEX, NO_INDEX, 0};
     d->looks_at = INFINITY;
     return BAL_OK;
 }

@@ -219,7 +219,26 @@ static void leave_slot(struct network *net, uint32_t server, uint32_t job) {
         tally_work_down(&net->system.tally, net->now);
 }
 
-/* A low job makes place for a high one and keeps what is left of its work. */
+/* Where a job of a rank waits. */
+static struct list *waiting_lane(struct network *net, uint32_t server, uint32_t rank) {
+    const unsigned features = net->system.features;
+    if (!(features & CLASS_QUEUES))
+        rank = 0;
+    return features & GRADED ? &net->lane[server * net->system.classes + rank]
+                             : &net->net_server[server].waiting[rank];
+}
+
+/* The lane of the most urgent jobs that wait; NULL: there are none. */
+static struct list *first_lane(struct network *net, uint32_t server) {
+    const uint32_t lanes = system_lanes(&net->system, net->system.features);
+    struct list *lane = waiting_lane(net, server, 0);
+    for (uint32_t rank = 0; rank < lanes; rank++)
+        if (lane[rank].count)
+            return &lane[rank];
+    return NULL;
+}
+
+/* A job makes place for a more urgent one and keeps what is left of its work. */
 static void preempt(struct network *net, uint32_t server) {
     struct net_server *s = &net->net_server[server];
     const uint32_t job = s->in_slot[0];
@@ -227,16 +246,16 @@ static void preempt(struct network *net, uint32_t server) {
     const double done = s->fails_fast ? 0 : (net->now - j->since) / s->per_speed;
     leave_slot(net, server, job);
     j->left = j->left > done ? j->left - done : 0;
-    bal_list_push_first(net, &s->waiting[1], job);
+    bal_list_push_first(net, waiting_lane(net, server, j->rank), job);
 }
 
 /* Begins with as many of those that wait as there are free slots. */
 static void start_waiting(struct network *net, uint32_t server) {
     struct net_server *s = &net->net_server[server];
-    while (s->power == ON && s->running < net->system.slots && s->waiting[0].count + s->waiting[1].count) {
-        struct list *list = &s->waiting[s->waiting[0].count == 0];
-        const uint32_t job = list->first;
-        bal_list_remove(net, list, job);
+    struct list *lane;
+    while (s->power == ON && s->running < net->system.slots && (lane = first_lane(net, server))) {
+        const uint32_t job = lane->first;
+        bal_list_remove(net, lane, job);
         start_service(net, server, job);
     }
 }
@@ -266,14 +285,14 @@ static void add_job(struct network *net, uint32_t server, uint32_t job) {
     if (features & POWER_SWITCHING && s->power == OFF)
         start_setup(net, server, NO_INDEX);
     count_up(net, server, j->rank);
-    const bool interrupts = (features & (CLASS_QUEUES | NONPREEMPTIVE)) == CLASS_QUEUES && j->rank == 0 &&
-                            s->running > 0 && net->job[s->in_slot[0]].rank == 1;
+    const bool interrupts = (features & (CLASS_QUEUES | NONPREEMPTIVE)) == CLASS_QUEUES && s->running > 0 &&
+                            j->rank < net->job[s->in_slot[0]].rank;
     if (interrupts)
         preempt(net, server);
     if (s->power == ON && s->running < net->system.slots)
         start_service(net, server, job);
     else
-        bal_list_push(net, &s->waiting[features & CLASS_QUEUES ? j->rank : 0], job);
+        bal_list_push(net, waiting_lane(net, server, j->rank), job);
     bal_network_offers_trim(net, server);
     /* Where jobs are held and each free slot is reported, none comes unless one is: so it reports again while
      * there are others. */
@@ -487,18 +506,18 @@ static void drop_jobs(struct network *net, uint32_t server) {
     while (s->running) {
         const uint32_t job = s->in_slot[0];
         leave_slot(net, server, job);
-        bal_list_push_first(net, &s->waiting[0], job);
+        bal_list_push_first(net, waiting_lane(net, server, 0), job);
     }
-    for (int lane = 0; lane < 2; lane++)
-        while (s->waiting[lane].count) {
-            const uint32_t job = s->waiting[lane].first;
-            struct job *j = &net->job[job];
-            bal_list_remove(net, &s->waiting[lane], job);
-            j->started = false;
-            j->left = j->size;
-            count_down(net, server, j->rank);
-            network_send_reliable(net, (struct message){.type = FAILURE, .job = job});
-        }
+    struct list *lane;
+    while ((lane = first_lane(net, server))) {
+        const uint32_t job = lane->first;
+        struct job *j = &net->job[job];
+        bal_list_remove(net, lane, job);
+        j->started = false;
+        j->left = j->size;
+        count_down(net, server, j->rank);
+        network_send_reliable(net, (struct message){.type = FAILURE, .job = job});
+    }
 }
 
 void bal_net_server_fail_or_repair(struct network *net, uint32_t server) {
@@ -530,8 +549,12 @@ enum bal_code bal_net_servers_init(struct network *net) {
     const uint32_t n = system->servers;
     net->net_server = calloc(n, sizeof *net->net_server);
     net->slots = malloc((size_t)n * system->slots * sizeof *net->slots);
-    if (!net->net_server || !net->slots)
+    const size_t lanes = system->features & GRADED ? (size_t)n * system->classes : 0;
+    net->lane = lanes ? malloc(lanes * sizeof *net->lane) : NULL;
+    if (!net->net_server || !net->slots || (lanes && !net->lane))
         return BAL_E_MEMORY;
+    for (size_t i = 0; i < lanes; i++)
+        net->lane[i] = (struct list){NO_INDEX, NO_INDEX, 0};
     const uint32_t good = n - (uint32_t)lrint(net->wire->fail_fast.share * n);
     uint32_t server = 0;
     for (unsigned g = 0; g < servers->groups; g++)
@@ -561,4 +584,5 @@ void bal_net_servers_start_timers(struct network *net) {
 void bal_net_servers_fini(struct network *net) {
     free(net->net_server);
     free(net->slots);
+    free(net->lane);
 }

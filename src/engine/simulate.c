@@ -166,16 +166,22 @@ static enum bal_code check_reports(const struct bal_model *model, const struct b
 }
 
 /* What more than two classes cannot be had with. */
-static enum bal_code check_many_classes(const struct bal_model *model, bool network, struct bal_error *err) {
+static enum bal_code check_many_classes(const struct bal_model *model, const struct bal_policy *policy,
+                                        bool network, struct bal_error *err) {
     const char *what = model->class_count <= 2                 ? NULL
-                       : model->slots > 1                      ? "servers of several slots"
                        : model->patience.mean > 0              ? "jobs that give up (patience)"
                        : bal_failures_happen(&model->failures) ? "servers that fail (failures)"
-                       : network ? "settings of the network, or policies that hold jobs"
-                                 : NULL;
-    return what ? bal_fail(err, BAL_E_MODEL, "%u classes of jobs cannot be had with %s; use two (high)",
-                           model->class_count, what)
-                : BAL_OK;
+                       : model->slots > 1 && !network          ? "servers of several slots"
+                                                               : NULL;
+    if (what)
+        return bal_fail(err, BAL_E_MODEL, "%u classes of jobs cannot be had with %s; use two (high)",
+                        model->class_count, what);
+    if (model->class_count > 2 && network && policy->flags & BAL_MOVES_JOBS)
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' moves jobs of %u classes on one dispatcher without delays alone; use two "
+                        "classes (high), or leave the network out",
+                        policy->name, model->class_count);
+    return BAL_OK;
 }
 
 static enum bal_code check_classes(const struct bal_model *model, const struct bal_policy *policy,
@@ -408,7 +414,7 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
                         bal_engine_text(engine));
     code = check_classes(model, policy->policy, err);
     if (!code)
-        code = check_many_classes(model, network, err);
+        code = check_many_classes(model, policy->policy, network, err);
     if (!code)
         code = check_servers(model, policy->policy, err);
     if (!code)

@@ -25,7 +25,8 @@ static enum bal_code each_row(struct bal_store *store, const struct bal_experime
         if (!e->policy[p].real)
             continue;
         bal_experiment_case(e, point, p, &c);
-        for (int class_ = c.model.classes ? 1 : 0; class_ <= (c.model.classes ? 2 : 0); class_++) {
+        const int last = c.model.classes ? (int)bal_model_classes(&c.model) : 0;
+        for (int class_ = c.model.classes ? 1 : 0; class_ <= last; class_++) {
             struct rig_row row;
             const enum bal_code code = bal_live_verdict(store, e, point, p, class_, &row, err);
             if (code)
@@ -97,10 +98,10 @@ static void add_row(void *context, const struct rig_row *row) {
     rows->requests = row->requests;
     rows->late += row->late;
     rows->overslept += row->overslept;
-    rows->again += row->again > 0 && strcmp(row->class_, "low") != 0 ? row->again : 0;
+    rows->again += row->again > 0 && row->first ? row->again : 0;
     rows->count++;
     const size_t told = strlen(rows->memory);
-    if (!isnan(row->growth))
+    if (!isnan(row->growth) && row->first)
         snprintf(rows->memory + told, sizeof rows->memory - told,
                  "%s%s: the processes of the fleet held %.2f MB of their own at a tenth of the time and %.2f "
                  "MB at "
@@ -108,7 +109,7 @@ static void add_row(void *context, const struct rig_row *row) {
                  told ? " " : "", row->label, row->memory_first / 1e6, row->memory_last / 1e6,
                  row->growth / 1e3);
     const size_t known = strlen(rows->tokens);
-    if (row->offers > 0 && strcmp(row->class_, "low") != 0)
+    if (row->offers > 0 && row->first)
         snprintf(rows->tokens + known, sizeof rows->tokens - known, "%s%s %.2f, %.2f as datagrams",
                  known ? "; " : "", row->label, row->offers / row->requests,
                  (row->offers - row->rode) / row->requests);

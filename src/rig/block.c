@@ -183,13 +183,17 @@ static double on_event(void *context, double now) {
     return fmin(fault, look);
 }
 
-/* High jobs are the first of two classes. */
+/* The most urgent class first. */
 static void set_classes(struct bal_load *load, const struct bal_model *model) {
     if (!model->classes)
         return;
-    load->classes = 2;
-    load->class_[0] = (struct bal_load_class){.urgency = 1, .share = model->high};
-    load->class_[1] = (struct bal_load_class){.urgency = 5, .share = 1 - model->high};
+    const uint32_t classes = bal_model_classes(model);
+    load->classes = classes;
+    for (uint32_t i = 0; i < classes; i++)
+        load->class_[i] = (struct bal_load_class){.urgency = bal_rig_urgency(classes, i),
+                                                  .share = classes > 2 ? model->share[i]
+                                                           : i         ? 1 - model->high
+                                                                       : model->high};
 }
 
 static enum bal_code send_all(struct rig_block *block, uint64_t replication, const volatile int *stop,
@@ -255,6 +259,24 @@ static double mean_queue(const struct rig_block *block, double from, double to) 
     return sum / (to - from);
 }
 
+/* High is the first class, low the last. */
+static void put_class_times(const struct rig_block *block, double cut, struct bal_histogram *scratch,
+                            struct bal_trial *trial) {
+    const struct bal_model *model = &block->rig->c.model;
+    const double time = block->rig->live->seconds, unit = model->size.mean;
+    const int classes = (int)bal_model_classes(model);
+    if (classes == 1)
+        return;
+    put_times(block, cut, time, 0, unit, scratch, &trial->metric[BAL_HIGH_RESPONSE_MEAN]);
+    put_times(block, cut, time, classes - 1, unit, scratch, &trial->metric[BAL_LOW_RESPONSE_MEAN]);
+    for (int i = 0; classes > 2 && i < classes; i++) {
+        double metric[BAL_RESPONSE_P999 - BAL_RESPONSE_MEAN + 1];
+        put_times(block, cut, time, i, unit, scratch, metric);
+        trial->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i] = metric[0];
+        trial->metric[BAL_CLASS_1_RESPONSE_P99 + 2 * i] = metric[BAL_RESPONSE_P99 - BAL_RESPONSE_MEAN];
+    }
+}
+
 static enum bal_code fill_trial(const struct rig_block *block, struct bal_trial *trial,
                                 struct bal_error *err) {
     const struct rig *rig = block->rig;
@@ -272,10 +294,7 @@ static enum bal_code fill_trial(const struct rig_block *block, struct bal_trial 
     put_times(block, cut, time, -1, unit, trial->histogram[BAL_OF_RESPONSE],
               &trial->metric[BAL_RESPONSE_MEAN]);
     trial->jobs = bal_histogram_total(trial->histogram[BAL_OF_RESPONSE]);
-    if (rig->c.model.classes) {
-        put_times(block, cut, time, 0, unit, scratch, &trial->metric[BAL_HIGH_RESPONSE_MEAN]);
-        put_times(block, cut, time, 1, unit, scratch, &trial->metric[BAL_LOW_RESPONSE_MEAN]);
-    }
+    put_class_times(block, cut, scratch, trial);
     free(scratch);
     trial->metric[BAL_QUEUE_TOTAL] = mean_queue(block, cut, time);
     trial->metric[BAL_QUEUE_MEAN] = trial->metric[BAL_QUEUE_TOTAL] / rig->servers;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { URGENCIES = 8, USUAL = 3 }; /* of RFC 9218: u=0 ... u=7, and the default */
+
 /* Of a policy to which idle servers report at a rate. */
 static double report_rate(const struct rig *rig) {
     const struct bal_policy_spec *spec = &rig->c.policy;
@@ -90,6 +92,12 @@ static void put_http_listen(const struct rig *rig, uint16_t port, FILE *out) {
     fprintf(out, "server {\nlisten %s:%u backlog=4096%s;\n", address, port, rest);
 }
 
+unsigned bal_rig_urgency(uint32_t classes, uint32_t rank) {
+    if (classes == 2)
+        return rank ? USUAL + 2 : USUAL - 2;
+    return USUAL + classes - 2 >= URGENCIES ? rank : rank ? USUAL + rank - 1 : USUAL - 2;
+}
+
 static void put_rule(const struct rig *rig, unsigned i, FILE *out) {
     if (rig->entry->proxy == BAL_PROXY_NGINX) {
         if (strcmp(rig->entry->text, "round_robin") != 0)
@@ -168,8 +176,8 @@ static void put_station(const struct rig *rig, unsigned k, FILE *out) {
         bal_steal_print(&model->steal, steal, sizeof steal);
         fprintf(out, " steal=%s", steal);
     }
-    if (model->classes)
-        fputs(" class=$http_priority classes=2", out);
+    if (model->classes && model->discipline != BAL_DISCIPLINE_FIFO)
+        fprintf(out, " class=$http_priority classes=%d", bal_model_classes(model) > 2 ? URGENCIES : 2);
     if (reports_by_rate(rig))
         fprintf(out, " report=%.0fms", fmax(1, 1000 / report_rate(rig)));
     if (rig->live->keepers)
@@ -204,8 +212,10 @@ static void put_listen(const struct rig *rig, unsigned i, FILE *out) {
     fprintf(out, "listen fleet%u\n    bind %s:%u%s\n    balance %s\n    http-reuse always\n", i, address,
             bal_rig_front_port(rig, i), rig->hosts && rig->live->ipv6 ? " v4v6" : "", rig->entry->text);
     /* Classes wait in HAProxy: each of the dispatchers may then have one request at a slot. */
-    if (rig->c.model.classes)
-        fputs("    http-request set-priority-class int(-10) if { req.hdr(priority) -m beg u=1 }\n", out);
+    const uint32_t classes = bal_model_classes(&rig->c.model);
+    for (uint32_t r = 0; r + 1 < classes; r++)
+        fprintf(out, "    http-request set-priority-class int(-%u) if { req.hdr(priority) -m beg u=%u }\n",
+                10 * (classes - 1 - r), bal_rig_urgency(classes, r));
     for (unsigned k = 0; k < rig->servers; k++) {
         fprintf(out, "    server s%u", k);
         put_address(rig, " ", bal_rig_server_host(rig, k), rig->app[k], out);

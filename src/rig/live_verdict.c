@@ -136,28 +136,44 @@ static enum bal_code compare_with_lab(struct bal_store *store, const struct bal_
     return BAL_OK;
 }
 
+struct class_times {
+    const char *name;
+    struct bal_quantity quantity[2]; /* mean and 99th percentile */
+};
+
+static struct class_times times_of_class(uint32_t classes, int class_) {
+    static const struct class_times all = {"", {{BAL_RESPONSE_MEAN, 0}, {BAL_RESPONSE_P99, 0}}};
+    static const struct class_times two[] = {
+        {"high", {{BAL_HIGH_RESPONSE_MEAN, 0}, {BAL_HIGH_RESPONSE_P99, 0}}},
+        {"low", {{BAL_LOW_RESPONSE_MEAN, 0}, {BAL_LOW_RESPONSE_P99, 0}}}};
+#define TIMES_OF(i)                                                                                          \
+    { "class " #i, {{BAL_CLASS_##i##_RESPONSE_MEAN, 0}, {BAL_CLASS_##i##_RESPONSE_P99, 0}} }
+    static const struct class_times many[] = {TIMES_OF(1), TIMES_OF(2), TIMES_OF(3), TIMES_OF(4),
+                                              TIMES_OF(5), TIMES_OF(6), TIMES_OF(7), TIMES_OF(8)};
+    return class_ == 0 ? all : classes > 2 ? many[class_ - 1] : two[class_ - 1];
+}
+
 enum bal_code bal_live_verdict(struct bal_store *store, const struct bal_experiment *e, size_t point,
                                size_t policy, int class_, struct rig_row *row, struct bal_error *err) {
-    static const struct bal_quantity quantity[3][2] = {
-        {{BAL_RESPONSE_MEAN, 0}, {BAL_RESPONSE_P99, 0}},
-        {{BAL_HIGH_RESPONSE_MEAN, 0}, {BAL_HIGH_RESPONSE_P99, 0}},
-        {{BAL_LOW_RESPONSE_MEAN, 0}, {BAL_LOW_RESPONSE_P99, 0}}};
-    static const char *const names[] = {"", "high", "low"};
+    struct bal_case c;
+    bal_experiment_case(e, point, policy, &c);
+    const struct class_times times = times_of_class(bal_model_classes(&c.model), class_);
     const struct bal_estimate none = {.mean = NAN, .half_width = NAN};
     *row = (struct rig_row){.label = e->policy[policy].label,
-                            .class_ = names[class_],
+                            .class_ = times.name,
+                            .first = class_ <= 1,
                             .lab_mean = none,
                             .lab_p99 = none,
                             .mean_ratio = none,
                             .p99_ratio = none};
-    enum bal_code code = bal_store_quantity(store, e, point, policy, quantity[class_][0], &row->mean, err);
+    enum bal_code code = bal_store_quantity(store, e, point, policy, times.quantity[0], &row->mean, err);
     if (!code)
-        code = bal_store_quantity(store, e, point, policy, quantity[class_][1], &row->p99, err);
+        code = bal_store_quantity(store, e, point, policy, times.quantity[1], &row->p99, err);
     if (!code)
         code = gather_facts(store, e, point, policy, row, err);
     row->slower = !isnan(row->exceeded) || e->live->burn;
     if (!code && e->policy[policy].twin >= 0)
-        code = compare_with_lab(store, e, point, policy, quantity[class_], row, err);
+        code = compare_with_lab(store, e, point, policy, times.quantity, row, err);
     return code;
 }
 

@@ -20,7 +20,8 @@ extern const char *const bal_rig_verdict_text[]; /* "", "undecided", "agrees", "
 /* A policy at a point, all its requests or those of a class. Times in seconds. */
 struct rig_row {
     const char *label;
-    const char *class_; /* "", "high" or "low" */
+    const char *class_; /* "", "high" or "low"; of more than two "class 1" and so on */
+    bool first;         /* of the rows of its policy */
     struct bal_estimate mean, p99, lab_mean, lab_p99;
     struct bal_estimate mean_ratio, p99_ratio;       /* live over lab, block by block on the same requests */
     double requests, lost, doubled, resent, strange; /* in all blocks */
@@ -39,7 +40,7 @@ struct rig_row {
     char reason[200]; /* of an undecided one */
 };
 
-/* Class 0: all; 1 and 2: high and low. */
+/* Class 0: all; from 1 on: the classes, the most urgent first. */
 enum bal_code bal_live_verdict(struct bal_store *store, const struct bal_experiment *e, size_t point,
                                size_t policy, int class_, struct rig_row *row, struct bal_error *err);
 

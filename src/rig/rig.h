@@ -98,6 +98,11 @@ uint16_t bal_rig_station_port(const struct rig *rig, unsigned k);
 uint16_t bal_rig_keeper_port(const struct rig *rig);
 enum bal_code bal_rig_choose_ports(struct rig *rig, struct bal_error *err);
 
+/* The urgency (Priority: u=) of a class, 0 being the most urgent. The first one is in front of the usual
+ * urgency and the others are not, so that policies for two classes tell it from all others; only with seven
+ * or eight there are not enough urgencies for that. */
+unsigned bal_rig_urgency(uint32_t classes, uint32_t rank);
+
 /* Configurations, as texts. */
 void bal_rig_front_nginx(const struct rig *rig, unsigned i, const char *directory, FILE *out);
 void bal_rig_front_haproxy(const struct rig *rig, unsigned first, unsigned count, FILE *out);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVERS_MOST = 200, DISPATCHERS_MOST = 64, FAULTS_MOST = 50 };
+enum { SERVERS_MOST = 200, DISPATCHERS_MOST = 64, FAULTS_MOST = 50, CLASSES_TOLD_APART = 6 };
 
 /* A block of real processes is one draw of what policies draw; its prediction need not be. So many times it
  * is simulated, unless it is long, and then hardly varies. */
@@ -153,7 +153,8 @@ static const char *describe_setup(struct bal_reader *reader, const struct bal_ex
  * lab would simulate. */
 static bool has_twin(struct bal_reader *reader, const struct bal_experiment_policy *entry) {
     const int workload = bal_node_get(reader->document, reader->root, "workload");
-    return entry->proxy == BAL_PROXY_BALLAST || !bal_node_get(reader->document, workload, "high");
+    return entry->proxy == BAL_PROXY_BALLAST || !(bal_node_get(reader->document, workload, "high") ||
+                                                  bal_node_get(reader->document, workload, "classes"));
 }
 
 bool bal_live_pair(struct bal_reader *reader, struct bal_experiment_policy *entry, int index) {
@@ -266,10 +267,17 @@ enum bal_code bal_live_check_point(struct bal_reader *reader, const struct bal_d
         return bal_reader_fail(reader, bal_node_get(reader->document, reader->root, "network"), "dispatchers",
                                BAL_E_RANGE, "%s%u are too many: at most %d can be started on one machine", at,
                                dispatchers, DISPATCHERS_MOST);
-    for (size_t p = 0; p < e->policies; p++)
-        if (e->policy[p].spec.policy->wants & BAL_WANTS_POWER && !e->live->keepers)
+    for (size_t p = 0; p < e->policies; p++) {
+        const struct bal_policy *policy = e->policy[p].spec.policy;
+        if (policy->wants & BAL_WANTS_POWER && !e->live->keepers)
             return bal_reader_fail(reader, policies, "policies", BAL_E_MODEL,
                                    "'%.60s' switches servers off: add `keepers: yes` to `live`",
                                    e->policy[p].label);
+        if (policy->flags & BAL_TAKES_RANKS && bal_model_classes(model) > CLASSES_TOLD_APART)
+            return bal_reader_fail(reader, policies, "policies", BAL_E_MODEL,
+                                   "'%.60s' can tell the first class from the others with up to %d classes, "
+                                   "not with %u: there are eight urgencies",
+                                   e->policy[p].label, CLASSES_TOLD_APART, bal_model_classes(model));
+    }
     return check_fault_targets(reader, model);
 }

@@ -115,7 +115,13 @@ void bal_plan_point(const struct bal_experiment *e, size_t point, struct bal_dra
             (void)code;
         }
     bal_draft_complete(draft);
+    draft->discipline = draft->c.model.discipline;
     draft->c.run.seed = point_seed(e->seed, draft);
+}
+
+/* As the policy asks, but that no server here interrupts a request. */
+static enum bal_discipline live_discipline(const struct bal_policy *policy) {
+    return policy->flags & BAL_SERVES_RANKS ? BAL_DISCIPLINE_NONPREEMPTIVE : BAL_DISCIPLINE_FIFO;
 }
 
 /* Where the file leaves it open, a run is as long as its policy needs to settle, whichever others there are:
@@ -136,6 +142,8 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
     bal_draft_choose_length(draft, &draft->c, 1, bal_default_run_length(&draft->c.model));
     draft->c.max_run_length = 0;
     if (e->live) {
+        if (draft->c.model.classes && draft->discipline == BAL_DISCIPLINE_AUTO)
+            draft->c.model.discipline = live_discipline(spec->policy);
         draft->c.run.engine = e->policy[policy].real ? BAL_ENGINE_LIVE : BAL_ENGINE_NETWORK;
         draft->c.run.real = e->policy[policy].real;
     }

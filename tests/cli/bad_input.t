@@ -185,8 +185,8 @@ $ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --high 0.3 --pol
 $ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --slots 2 --policy pod-sep
 ! ballast: --policy: 3 classes of jobs cannot be had with servers of several slots; use two (high)
 ? 2
-$ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --engine network --policy pod-sep
-! ballast: --policy: 3 classes of jobs cannot be had with settings of the network, or policies that hold jobs; use two (high)
+$ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --dispatchers 2 --policy pod-ssp
+! ballast: --policy: policy 'pod-ssp' moves jobs of 3 classes on one dispatcher without delays alone; use two classes (high), or leave the network out
 ? 2
 $ ballast compare --slotted --servers 10 --load 0.5 --start busy=0.5,off=0.2 --policy pi
 ! ballast: servers that start in set-up or off need continuous time

@@ -157,3 +157,20 @@ $ ballast test-server --servers 3000
 $ ballast test-server --port 65535 --servers 2
 ! ballast: test-server: there are no 2 ports from 65535 on
 ? 2
+
+# Classes: policies that route by class tell the first from the others as long as there are urgencies for that.
+$ cat >f.yaml <<'END'
+> title: small
+> fleet: {servers: 4}
+> workload: {load: 0.5, service: exp(0.02), classes: '0.2,0.2,0.2,0.1,0.1,0.1,0.1'}
+> policies: [least-conn, pod-sep:d=2]
+> live: {seconds: 1}
+> END
+> ballast check f.yaml
+! ballast: f.yaml:4: policies: 'pod-sep:d=2' can tell the first class from the others with up to 6 classes, not with 7: there are eight urgencies
+? 2
+$ sed -i 's/pod-sep:d=2/pod-ssp/; s/0.2,0.2,0.2,0.1,0.1,0.1,0.1/0.2,0.3,0.5/' f.yaml; ballast check f.yaml
+! ballast: f.yaml:4: policies: policy 'pod-ssp' moves jobs of 3 classes on one dispatcher without delays alone; use two classes (high), or leave the network out
+? 2
+$ sed -i 's/, pod-ssp//' f.yaml; ballast check f.yaml
+| f.yaml: in order; plain 10 trials, quick 10 trials, full 10 trials

@@ -349,6 +349,10 @@ static void engines_follow_the_definition(void **state) {
         simulate_twin(&model, cases[i].policy, time, &twin);
         simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_EVENT, &engine);
         assert_agree(&twin, &engine, model.class_count, cases[i].policy);
+        if (strncmp(cases[i].policy, "pod-ssp", strlen("pod-ssp")) != 0) {
+            simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_NETWORK, &engine);
+            assert_agree(&twin, &engine, model.class_count, cases[i].policy);
+        }
         if (!bal_dist_is_exponential(&model.size))
             continue;
         simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_MARKOV, &engine);
@@ -372,6 +376,54 @@ static void classes_add_up(void **state) {
             together[r] = 0.4 * many.value[CLASSES][r] + 0.6 * many.value[CLASSES + 1][r];
         assert_same(together, two.value[CLASSES], policies[i], 0);
         assert_same(many.value[ALL], two.value[ALL], policies[i], 1);
+    }
+}
+
+/* So they do where dispatchers hold jobs, where messages take time, on servers of several slots, and where
+ * servers come and go, as long as no server interrupts a job. */
+static void classes_add_up_on_a_network(void **state) {
+    (void)state;
+    static const struct {
+        const char *policy, *delay, *size, *churn;
+        uint32_t dispatchers, slots;
+        bool fifo;
+    } cases[] = {
+        {"jiq:else=hold", NULL, "exp", NULL, 3, 1, false},
+        {"jiq:else=hold", "det(0.05)", "lognormal(2)", NULL, 2, 2, true},
+        {"least-conn", "exp", "det", NULL, 3, 1, false},
+        {"pod:d=2", NULL, "exp", "40,4", 2, 3, false},
+    };
+    static const char *const merged[] = {"0.2,0.8", "0.5,0.5"};
+    static struct outcome many, two;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const enum bal_discipline discipline =
+            cases[i].fifo ? BAL_DISCIPLINE_FIFO : BAL_DISCIPLINE_NONPREEMPTIVE;
+        struct bal_model model = model_of("6", cases[i].size, 0.8, "0.2,0.3,0.5", discipline);
+        model.slots = cases[i].slots;
+        model.network.dispatchers.count = cases[i].dispatchers;
+        if ((cases[i].delay && bal_dist_parse(cases[i].delay, &model.network.delay, NULL)) ||
+            (cases[i].churn && bal_churn_parse(cases[i].churn, &model.network.churn, NULL)))
+            fail_msg("%s: the case is wrong", cases[i].policy);
+        if (cases[i].delay)
+            bal_dist_scale(&model.network.delay, 0.05 / model.network.delay.mean);
+        const double time = 20000 / bal_model_arrival_rate(&model);
+        simulate_engine(&model, cases[i].policy, time, BAL_ENGINE_AUTO, &many);
+        for (size_t upto = 1; upto <= LENGTH(merged); upto++) {
+            struct bal_model pair = model;
+            assert_int_equal(bal_model_parse_classes(merged[upto - 1], &pair, NULL), BAL_OK);
+            simulate_engine(&pair, cases[i].policy, time, BAL_ENGINE_AUTO, &two);
+            double together[REPLICATIONS];
+            for (int r = 0; r < REPLICATIONS; r++)
+                together[r] = upto == 1 ? many.value[CLASSES][r]
+                                        : 0.4 * many.value[CLASSES][r] + 0.6 * many.value[CLASSES + 1][r];
+            assert_same(together, two.value[CLASSES], cases[i].policy, (int)upto);
+            assert_same(many.value[ALL], two.value[ALL], cases[i].policy, 0);
+        }
+        /* And each waits less than the next, where nothing is first come, first served. */
+        double mean[3], square;
+        for (int k = 0; k < 3; k++)
+            moments(many.value[CLASSES + k], &mean[k], &square);
+        assert_true(mean[0] < mean[1] && mean[1] < mean[2]);
     }
 }
 
@@ -452,6 +504,7 @@ int main(void) {
         cmocka_unit_test(theory_adds_up),
         cmocka_unit_test(engines_follow_the_definition),
         cmocka_unit_test(classes_add_up),
+        cmocka_unit_test(classes_add_up_on_a_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #include "../trials.h"
 #include "ballast/simulate.h"
 
-enum { FIFO, CLASSES, PATIENT, SLOTS, STEALING, CURVE, BUFFER, SHAPES };
+enum { FIFO, CLASSES, PATIENT, SLOTS, STEALING, CURVE, BUFFER, MANY, MANY_WAIT, SHAPES };
 
 static struct bal_model model_of(const char *servers, const char *size, int shape) {
     struct bal_model model = {.load = 0.8};
@@ -27,7 +27,9 @@ static struct bal_model model_of(const char *servers, const char *size, int shap
         fail_msg("%s", err.text);
     model.classes = shape == CLASSES || shape == PATIENT;
     model.high = model.classes ? 0.3 : 0;
-    if (shape == PATIENT)
+    if ((shape == MANY || shape == MANY_WAIT) && bal_model_parse_classes("0.2,0.1,0.3,0.4", &model, &err))
+        fail_msg("%s", err.text);
+    if (shape == PATIENT || shape == MANY_WAIT)
         model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
     if (shape == SLOTS)
         model.slots = 3;
