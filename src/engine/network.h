@@ -131,10 +131,10 @@ struct dispatcher {
     uint8_t *said; /* its last report, for when it is open again; kept where servers may be closed */
     struct bal_set *eligible;
     struct bal_ejection *ejection;
-    double looks_at;     /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
+    double looks_at;                       /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
     struct list held[BAL_JOB_CLASSES_MAX]; /* by rank */
     uint32_t held_jobs;                    /* in all of them */
-    struct seen *seen;   /* NULL: servers do not offer their slots */
+    struct seen *seen;                     /* NULL: servers do not offer their slots */
     /* of each server, where they do; not part of struct seen: few policies hold jobs and use it */
     struct bal_slot_request *request;
     struct bal_backlog backlog;

@@ -177,10 +177,11 @@ static enum bal_code check_many_classes(const struct bal_model *model, const str
         return bal_fail(err, BAL_E_MODEL, "%u classes of jobs cannot be had with %s; use two (high)",
                         model->class_count, what);
     if (model->class_count > 2 && network && policy->flags & BAL_MOVES_JOBS)
-        return bal_fail(err, BAL_E_MODEL,
-                        "policy '%s' moves jobs of %u classes on one dispatcher without delays alone; use two "
-                        "classes (high), or leave the network out",
-                        policy->name, model->class_count);
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "policy '%s' moves jobs of %u classes on one dispatcher without delays alone; use two "
+            "classes (high), or leave the network out",
+            policy->name, model->class_count);
     return BAL_OK;
 }
 

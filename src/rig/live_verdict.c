@@ -147,7 +147,13 @@ static struct class_times times_of_class(uint32_t classes, int class_) {
         {"high", {{BAL_HIGH_RESPONSE_MEAN, 0}, {BAL_HIGH_RESPONSE_P99, 0}}},
         {"low", {{BAL_LOW_RESPONSE_MEAN, 0}, {BAL_LOW_RESPONSE_P99, 0}}}};
 #define TIMES_OF(i)                                                                                          \
-    { "class " #i, {{BAL_CLASS_##i##_RESPONSE_MEAN, 0}, {BAL_CLASS_##i##_RESPONSE_P99, 0}} }
+    {                                                                                                        \
+        "class " #i, {                                                                                       \
+            {BAL_CLASS_##i##_RESPONSE_MEAN, 0}, {                                                            \
+                BAL_CLASS_##i##_RESPONSE_P99, 0                                                              \
+            }                                                                                                \
+        }                                                                                                    \
+    }
     static const struct class_times many[] = {TIMES_OF(1), TIMES_OF(2), TIMES_OF(3), TIMES_OF(4),
                                               TIMES_OF(5), TIMES_OF(6), TIMES_OF(7), TIMES_OF(8)};
     return class_ == 0 ? all : classes > 2 ? many[class_ - 1] : two[class_ - 1];

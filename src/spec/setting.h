@@ -14,12 +14,12 @@
 
 /* A case being put together from settings. */
 struct bal_draft {
-    struct bal_case c; /* its seed and policy are no settings */
-    double jobs, time; /* length of a run, given in one of the two; NaN: not given */
-    double warmup;     /* as it was set; that of the case may be longer */
+    struct bal_case c;              /* its seed and policy are no settings */
+    double jobs, time;              /* length of a run, given in one of the two; NaN: not given */
+    double warmup;                  /* as it was set; that of the case may be longer */
     enum bal_discipline discipline; /* as it was set; that of a live case is never auto */
-    double window;     /* last part of a run that is measured, in time; 0: not given */
-    double most;       /* replications that a precision may ask for */
+    double window;                  /* last part of a run that is measured, in time; 0: not given */
+    double most;                    /* replications that a precision may ask for */
 };
 
 /* Every setting at its default. A setting without a default stays unset: no servers, load NaN. */

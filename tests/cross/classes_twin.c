@@ -500,10 +500,8 @@ static void nonsense_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(theory_adds_up),
-        cmocka_unit_test(engines_follow_the_definition),
-        cmocka_unit_test(classes_add_up),
+        cmocka_unit_test(nonsense_is_refused),           cmocka_unit_test(theory_adds_up),
+        cmocka_unit_test(engines_follow_the_definition), cmocka_unit_test(classes_add_up),
         cmocka_unit_test(classes_add_up_on_a_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
