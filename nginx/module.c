@@ -4,6 +4,7 @@
 #include "changes.h"
 #include "check.h"
 #include "load_header.h"
+#include "names.h"
 #include "plugin.h"
 #include "station.h"
 #include "status.h"
@@ -66,6 +67,8 @@ static ngx_command_t commands[] = {
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_check"), NGX_HTTP_UPS_CONF | NGX_CONF_ANY, bal_ngx_check_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
+    {ngx_string("ballast_server"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, bal_ngx_name_directive,
+     NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bal_ngx_status_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
@@ -88,7 +91,8 @@ static void *create_loc_conf(ngx_conf_t *cf) {
 }
 
 static ngx_int_t complete_configuration(ngx_conf_t *cf) {
-    return bal_ngx_check_verify_all(cf) == NGX_OK && bal_ngx_load_header_init(cf) == NGX_OK
+    return bal_ngx_check_verify_all(cf) == NGX_OK && bal_ngx_names_complete(cf) == NGX_OK &&
+                   bal_ngx_load_header_init(cf) == NGX_OK
                ? bal_ngx_changes_init(cf)
                : NGX_ERROR;
 }

@@ -68,12 +68,6 @@ static uint32_t change_servers(struct bal_ngx_peers *peers, const struct bal_cha
     return kept;
 }
 
-static void count_tries(struct bal_ngx_peers *peers, uint32_t count) {
-    peers->tries = 0;
-    for (uint32_t i = 0; i < count; i++)
-        peers->tries += !peers->server_list[i].down && !peers->server_list[i].drain;
-}
-
 bool bal_ngx_overlay_apply(struct bal_ngx_peers *peers, uint32_t *count) {
     struct bal_ngx_changes *changes = bal_ngx_changes_running();
     if (!changes->used)
@@ -84,7 +78,6 @@ bool bal_ngx_overlay_apply(struct bal_ngx_peers *peers, uint32_t *count) {
     peers->changes_listed = table->generation;
     *count = change_servers(peers, table, *count);
     *count = add_servers(peers, table, *count);
-    count_tries(peers, *count);
     bal_ngx_changes_unlock(changes);
     return true;
 }

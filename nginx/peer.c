@@ -50,7 +50,7 @@ static void time_out_request(struct bal_ngx_peer_data *peer) {
     ngx_log_error(
         NGX_LOG_INFO, peer->request->connection->log, 0,
         "ballast: upstream \"%V\": nothing is heard of the station of %V; its request goes elsewhere",
-        &peer->upstream->us->host, &peer->server->name);
+        &peer->upstream->us->host, peer->name);
     c->read->timedout = 1;
     bal_ngx_post_event(c->read);
 }
@@ -193,10 +193,35 @@ struct bal_ngx_wait *bal_ngx_peer_get_wait(struct bal_ngx_peer_data *peer) {
 
 /* ---- choosing ---- */
 
-static ngx_int_t set_peer_address(const struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
+/* A name and an address in memory of the request. */
+struct address {
+    ngx_str_t name;
+    ngx_sockaddr_t address;
+    u_char text[BAL_SERVER_NAME];
+};
+
+/* nginx refers to both until the request is logged, and by then its server may be gone, and its place be that
+ * of another one. */
+static ngx_int_t copy_peer_address(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
+    const struct bal_ngx_server *server = peer->server;
+    struct address *a = ngx_palloc(peer->request->pool, sizeof *a);
+    if (!a)
+        return NGX_ERROR;
+    ngx_memcpy(&a->address, server->sockaddr, ngx_min(server->socklen, sizeof a->address));
+    ngx_memcpy(a->text, server->name.data, ngx_min(server->name.len, sizeof a->text));
+    a->name = (ngx_str_t){server->name.len, a->text};
+    pc->sockaddr = &a->address.sockaddr;
+    peer->name = &a->name;
+    return NGX_OK;
+}
+
+static ngx_int_t set_peer_address(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
     pc->sockaddr = peer->server->sockaddr;
     pc->socklen = peer->server->socklen;
-    pc->name = &peer->server->name;
+    peer->name = &peer->server->name;
+    if (!peer->server->lasting && copy_peer_address(peer, pc) != NGX_OK)
+        return NGX_ERROR;
+    pc->name = peer->name;
     return NGX_OK;
 }
 
@@ -418,7 +443,7 @@ static void free_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t state) {
         return;
     }
     ngx_log_debug4(NGX_LOG_DEBUG_HTTP, pc->log, 0, "ballast: upstream \"%V\": %V: status %ui, state %ui",
-                   &peer->upstream->us->host, &peer->server->name,
+                   &peer->upstream->us->host, peer->name,
                    peer->u->state ? peer->u->state->status : (ngx_uint_t)0, state);
     if (peer->local_error) {
         bal_ngx_peer_cancel(peer);

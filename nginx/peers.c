@@ -4,6 +4,7 @@
 #include "ballast/live/slow_start.h"
 #include "changes.h"
 #include "check.h"
+#include "names.h"
 #include "plugin.h"
 #include "process.h"
 #include "upstream.h"
@@ -18,7 +19,7 @@ enum { PROBE_MS = 10, GRACE_MS = 1000, BEAT_MS = 100 };
 /* The shortest time between two log lines about silent stations: changes meanwhile are logged together. */
 enum { SILENCE_MS = 1000 };
 
-/* Where nginx looks names up while it runs: capacity for at least this many addresses. */
+/* Where names are looked up while nginx runs: capacity for at least this many addresses. */
 enum { RESOLVED_LEAST = 256 };
 
 /* ---- servers by name ---- */
@@ -46,6 +47,7 @@ static struct bal_ngx_server *push_server(struct bal_ngx_peers *peers, ngx_pool_
     if (!server->name.data)
         return NULL;
     *ngx_cpymem(server->name.data, name->data, name->len) = '\0';
+    server->lasting = true;
     *place = server;
     return server;
 }
@@ -240,12 +242,20 @@ static uint32_t list_configured_servers(struct bal_ngx_peers *peers) {
     return (uint32_t)peers->servers.nelts;
 }
 
+static void count_tries(struct bal_ngx_peers *peers) {
+    peers->tries = 0;
+    for (uint32_t i = 0; i < peers->server_list_count; i++)
+        peers->tries += !peers->server_list[i].down && !peers->server_list[i].drain;
+}
+
 /* The list of our servers, ready before the lock is taken. Nothing is applied while it cannot be made. */
 static void list_servers(struct bal_ngx_peers *peers) {
     uint32_t count = peers->names ? bal_ngx_resolved_list(peers->names, peers->server_list)
                                   : list_configured_servers(peers);
-    peers->unlisted = !bal_ngx_overlay_apply(peers, &count);
+    peers->unlisted = !bal_ngx_overlay_apply(peers, &count) ||
+                      (peers->names && !bal_ngx_resolved_is_complete(peers->names));
     peers->server_list_count = count;
+    count_tries(peers);
     peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count) ^
                               bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32;
 }
@@ -405,7 +415,8 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
     struct bal_ngx_peers *peers = user;
     if (peers->unlisted || peers->shared->servers == peers->server_list_hash)
         return BAL_OK; /* or it is applied as soon as it can be listed */
-    if (peers->shared->servers && bal_ngx_overlay_is_old(peers))
+    if (peers->shared->servers &&
+        (bal_ngx_overlay_is_old(peers) || (peers->names && bal_ngx_resolved_is_old(peers->names, peers))))
         return BAL_OK;        /* a process with a newer list may have applied it already */
     peers->shared->version++; /* first: a process that dies in the middle of this leaves numbers that mean
                                 others */
@@ -558,8 +569,8 @@ void bal_ngx_peers_update(struct bal_ngx_peers *peers, uint64_t now) {
 
 ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream) {
     ngx_uint_t tries = 0;
-    if (!bal_ngx_changes_running()->used)
-        return upstream->resolves ? bal_ngx_resolved_tries(upstream) : upstream->tries;
+    if (!bal_ngx_changes_running()->used && !upstream->resolves)
+        return upstream->tries;
     for (ngx_uint_t k = 0; k < upstream->peer_sets; k++)
         tries += upstream->peers[k].tries;
     return tries ? tries : upstream->tries; /* nothing is listed yet, or all are closed */
@@ -567,6 +578,8 @@ ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream) {
 
 static void check(void *user, uint64_t now) {
     struct bal_ngx_peers *peers = user;
+    if (peers == peers->upstream->peers)
+        bal_ngx_names_run(peers->upstream, now, bal_ngx_zone_is_newest(&peers->zone));
     bal_ngx_peers_update(peers, now);
     if (peers->upstream->stations)
         bal_ngx_peer_time_out_lost(peers, now);
@@ -609,10 +622,10 @@ static const struct bal_ngx_role role = {
 /* ---- from the configuration ---- */
 
 /* Capacity for twice as many, so that servers can be added by a reload that keeps the zone; and for the
- * addresses that names may resolve to. */
-static uint32_t capacity(ngx_uint_t servers, bool resolves) {
-    uint32_t room = resolves ? RESOLVED_LEAST : 8;
-    while (room < 2 * servers)
+ * addresses that names may have, with those that drain. */
+static uint32_t capacity(ngx_uint_t servers, const struct bal_ngx_upstream *upstream) {
+    uint32_t room = upstream->resolves ? RESOLVED_LEAST : 8;
+    while (room < 2 * servers + bal_ngx_names_room(upstream))
         room *= 2;
     return room;
 }
@@ -741,12 +754,13 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
         NGX_OK)
         return NGX_ERROR;
     for (const ngx_http_upstream_rr_peer_t *peer = rr_peers->peer; peer; peer = peer->next)
-        if (!is_other_family(upstream, rr_peers, peer) && add_server(cf, peers, peer) != NGX_OK)
+        if (!bal_ngx_name_is_placeholder(&peer->server) && !is_other_family(upstream, rr_peers, peer) &&
+            add_server(cf, peers, peer) != NGX_OK)
             return NGX_ERROR;
     sort_servers(peers);
     merge_servers(peers);
     peers->config = (struct bal_dispatcher_config){
-        .servers = capacity(rr_peers->number, upstream->resolves),
+        .servers = capacity(rr_peers->number, upstream),
         .workers = BAL_NGX_WORKERS_MAX,
         .requests = 1,
         .classes = (uint32_t)upstream->classes,

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Servers that nginx looks up while it runs (`server NAME resolve;`).
+/* Servers by names that are looked up while nginx runs: by us (`ballast_server NAME;`, names.c), or by nginx
+ * (`server NAME resolve;`, since 1.27.3).
  *
- * nginx keeps the peers of such an upstream in shared memory (`zone NAME SIZE;`), changes them when names
- * have other addresses, and counts the changes. Each worker compares that count at its ticks, copies the
- * peers, and applies them to the block, which identifies servers by address and notices when another worker
- * has applied them already. Workers read the addresses from the block, like those of a newer
- * configuration. */
+ * Both keep addresses in shared memory and count their changes; nginx keeps those of the configuration there,
+ * too. Each worker compares the counts at its ticks, copies all servers of a set, and applies them to the
+ * block, which identifies servers by address and notices when another worker has applied them already.
+ * Workers read the addresses from the block, like those of a newer configuration. */
+#include "names.h"
 #include "upstream.h"
 
 #include <string.h>
-
-#if BAL_NGX_RESOLVES
 
 struct name {
     struct bal_dispatcher_server server;
@@ -20,18 +19,22 @@ struct name {
 };
 
 struct bal_ngx_resolved {
-    ngx_uint_t config;    /* nginx's count of changes when they were copied */
+    uint64_t generation;  /* the counts of changes when they were copied */
     bool copied;          /* once */
     bool overflow_logged; /* that there are too many has been logged */
     uint32_t count, room;
+    uint32_t left_out; /* for which there was no room */
     struct name name[];
 };
 
 bool bal_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us) {
+#if BAL_NGX_RESOLVES
     const ngx_http_upstream_server_t *server = us->servers->elts;
     for (ngx_uint_t i = 0; i < us->servers->nelts; i++)
         if (server[i].host.len)
             return true;
+#endif
+    (void)us;
     return false;
 }
 
@@ -56,86 +59,160 @@ static struct name *find_name(struct bal_ngx_resolved *names, const ngx_str_t *n
 }
 
 /* What a request needs that is sent without the block. */
-static void copy_address(struct name *n, const ngx_http_upstream_rr_peer_t *peer) {
+static void copy_address(struct name *n, const struct sockaddr *address, socklen_t length) {
+    const struct bal_dispatcher_server *s = &n->server;
 #if (NGX_HTTP_SSL)
     if (n->own.session)
         ngx_ssl_free_session(n->own.session);
 #endif
-    ngx_memcpy(&n->address, peer->sockaddr, ngx_min(peer->socklen, sizeof n->address));
+    ngx_memcpy(&n->address, address, ngx_min(length, sizeof n->address));
     n->own = (struct bal_ngx_server){.name = {strlen(n->text), (u_char *)n->text},
                                      .sockaddr = &n->address.sockaddr,
-                                     .socklen = peer->socklen,
-                                     .weight = (ngx_uint_t)peer->weight,
-                                     .down = peer->down && !bal_ngx_is_draining(peer->down),
-                                     .drain = bal_ngx_is_draining(peer->down),
-                                     .closed = peer->down};
+                                     .socklen = length,
+                                     .weight = (ngx_uint_t)s->weight,
+                                     .down = s->down,
+                                     .drain = s->drain,
+                                     .closed = s->down || s->drain};
 }
 
-static void set_name(struct name *n, const ngx_http_upstream_rr_peer_t *peer) {
-    *ngx_cpymem(n->text, peer->name.data, peer->name.len) = '\0';
-    n->server = (struct bal_dispatcher_server){
-        .name = n->text,
-        .weight = (double)peer->weight,
-        .max_conns = (uint32_t)peer->max_conns,
-        .down = peer->down && !bal_ngx_is_draining(peer->down),
-        .drain = bal_ngx_is_draining(peer->down),
-        .max_fails = (uint32_t)peer->max_fails,
-        .fail_ns = (uint64_t)peer->fail_timeout * 1000000000,
-    };
-    copy_address(n, peer);
-}
-
-/* As the same address twice in the configuration (peers.c). */
-static void merge_peer(struct name *n, const ngx_http_upstream_rr_peer_t *peer, bool weighted) {
+/* As the same address twice in the configuration (peers.c). False: it is to replace the one that is there. */
+static bool merge_server(struct name *n, const struct bal_dispatcher_server *again, bool weighted) {
     struct bal_dispatcher_server *s = &n->server;
-    if (peer->down)
-        return;
-    if (s->down || s->drain) {
-        set_name(n, peer);
-        return;
-    }
+    if (again->down || again->drain)
+        return true;
+    if (s->down || s->drain)
+        return false;
     if (weighted) {
-        s->weight += (double)peer->weight;
-        n->own.weight += (ngx_uint_t)peer->weight;
+        s->weight += again->weight;
+        n->own.weight += (ngx_uint_t)again->weight;
     }
-    s->max_conns = s->max_conns && peer->max_conns ? s->max_conns + (uint32_t)peer->max_conns : 0;
-    s->max_fails = s->max_fails && peer->max_fails ? ngx_max(s->max_fails, (uint32_t)peer->max_fails) : 0;
-    s->fail_ns = ngx_max(s->fail_ns, (uint64_t)peer->fail_timeout * 1000000000);
+    s->max_conns = s->max_conns && again->max_conns ? s->max_conns + again->max_conns : 0;
+    s->max_fails = s->max_fails && again->max_fails ? ngx_max(s->max_fails, again->max_fails) : 0;
+    s->fail_ns = ngx_max(s->fail_ns, again->fail_ns);
+    return true;
 }
 
 /* Two names may have one address, which is one server. */
-static void copy_peer(struct bal_ngx_resolved *names, const ngx_http_upstream_rr_peer_t *peer,
-                      bool weighted) {
-    struct name *known = find_name(names, &peer->name);
-    if (known)
-        merge_peer(known, peer, weighted);
-    else if (peer->name.len < BAL_SERVER_NAME)
-        set_name(&names->name[names->count++], peer);
+static void copy_server(struct bal_ngx_resolved *names, const ngx_str_t *name,
+                        const struct bal_dispatcher_server *server, const struct sockaddr *address,
+                        socklen_t length, bool weighted) {
+    struct name *n = find_name(names, name);
+    if (n && merge_server(n, server, weighted))
+        return;
+    if (!n && (names->count == names->room || name->len >= BAL_SERVER_NAME)) {
+        names->left_out++;
+        return;
+    }
+    n = n ? n : &names->name[names->count++];
+    *ngx_cpymem(n->text, name->data, name->len) = '\0';
+    n->server = *server;
+    n->server.name = n->text;
+    copy_address(n, address, length);
 }
 
-static void log_too_many(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers,
-                         ngx_uint_t number) {
-    if (number > names->room && !names->overflow_logged)
+/* ---- of nginx ---- */
+
+static void copy_peer(struct bal_ngx_resolved *names, const ngx_http_upstream_rr_peer_t *peer,
+                      bool weighted) {
+    const bool drain = bal_ngx_is_draining(peer->down);
+    const struct bal_dispatcher_server server = {.weight = (double)peer->weight,
+                                                 .max_conns = (uint32_t)peer->max_conns,
+                                                 .down = peer->down && !drain,
+                                                 .drain = drain,
+                                                 .max_fails = (uint32_t)peer->max_fails,
+                                                 .fail_ns = (uint64_t)peer->fail_timeout * 1000000000};
+    if (!bal_ngx_name_is_placeholder(&peer->server))
+        copy_server(names, &peer->name, &server, peer->sockaddr, peer->socklen, weighted);
+}
+
+#if BAL_NGX_RESOLVES
+static uint64_t nginx_generation(const ngx_http_upstream_rr_peers_t *rr_peers) {
+    return rr_peers && rr_peers->config ? *rr_peers->config : 0;
+}
+#else
+static uint64_t nginx_generation(const ngx_http_upstream_rr_peers_t *rr_peers) {
+    (void)rr_peers;
+    return 0;
+}
+#endif
+
+/* ---- of ours ---- */
+
+static void copy_looked_up(struct bal_ngx_resolved *names, const struct bal_ngx_name *name,
+                           const struct bal_ngx_name_address *from, bool weighted) {
+    u_char text[NGX_SOCKADDR_STRLEN];
+    struct sockaddr *address = (struct sockaddr *)(void *)(uintptr_t)&from->address;
+    const socklen_t length =
+        address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+    const ngx_str_t written = {ngx_sock_ntop(address, length, text, sizeof text, 1), text};
+    const struct bal_dispatcher_server server = {.weight = weighted ? from->weight : 1,
+                                                 .max_conns = (uint32_t)name->max_conns,
+                                                 .down = name->down,
+                                                 .max_fails = (uint32_t)name->max_fails,
+                                                 .fail_ns = (uint64_t)name->fail_timeout * 1000000000};
+    copy_server(names, &written, &server, address, length, weighted);
+}
+
+/* False: it cannot be copied now, and nothing may be applied without it. */
+static bool copy_name(struct bal_ngx_resolved *names, struct bal_ngx_name *name, bool backup, bool weighted) {
+    if (!bal_ngx_name_copy(name))
+        return false;
+    for (uint32_t i = 0; i < name->addresses; i++)
+        if (name->address[i].backup == backup)
+            copy_looked_up(names, name, &name->address[i], weighted);
+    return true;
+}
+
+/* ---- all ---- */
+
+static void log_too_many(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers) {
+    if (names->left_out && !names->overflow_logged)
         bal_ngx_journal_log(NGX_LOG_ERR, ngx_cycle->log,
-                            "ballast: upstream \"%V\": its names have %ui addresses, of which %uD are used",
-                            &peers->upstream->us->host, number, names->room);
-    names->overflow_logged = number > names->room;
+                            "ballast: upstream \"%V\": its names have %uD addresses, of which %uD are used",
+                            &peers->upstream->us->host, names->count + names->left_out, names->count);
+    names->overflow_logged = names->left_out > 0;
+}
+
+static uint64_t generation_of(const struct bal_ngx_peers *peers) {
+    return nginx_generation(rr_peers_of(peers)) + bal_ngx_names_generation(peers->upstream);
+}
+
+static void copy_peers(struct bal_ngx_resolved *names, ngx_http_upstream_rr_peers_t *rr_peers,
+                       bool weighted) {
+    if (!rr_peers)
+        return;
+    ngx_http_upstream_rr_peers_rlock(rr_peers);
+    for (const ngx_http_upstream_rr_peer_t *p = rr_peers->peer; p; p = p->next)
+        copy_peer(names, p, weighted);
+    ngx_http_upstream_rr_peers_unlock(rr_peers);
 }
 
 bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers) {
-    ngx_http_upstream_rr_peers_t *rr_peers = rr_peers_of(peers);
-    if (!rr_peers || !rr_peers->config || (names->copied && names->config == *rr_peers->config))
+    const struct bal_ngx_upstream *upstream = peers->upstream;
+    const bool weighted = bal_ngx_uses_weights(upstream);
+    const uint64_t generation = generation_of(peers); /* first: what changes meanwhile is copied again */
+    struct bal_ngx_name *name;
+    if (names->copied && names->generation == generation)
         return false;
-    names->count = 0;
-    ngx_http_upstream_rr_peers_rlock(rr_peers);
-    names->config = *rr_peers->config;
-    const ngx_uint_t number = rr_peers->number;
-    for (const ngx_http_upstream_rr_peer_t *p = rr_peers->peer; p && names->count < names->room; p = p->next)
-        copy_peer(names, p, bal_ngx_uses_weights(peers->upstream));
-    ngx_http_upstream_rr_peers_unlock(rr_peers);
+    names->count = names->left_out = 0;
+    copy_peers(names, rr_peers_of(peers), weighted);
+    for (ngx_uint_t i = 0; (name = bal_ngx_name_at(upstream, i)); i++)
+        if (!copy_name(names, name, peers != upstream->peers, weighted)) {
+            names->copied = false; /* again at the next tick */
+            return true;
+        }
+    names->generation = generation;
     names->copied = true;
-    log_too_many(names, peers, number);
+    log_too_many(names, peers);
     return true;
+}
+
+bool bal_ngx_resolved_is_complete(const struct bal_ngx_resolved *names) {
+    return names->copied;
+}
+
+bool bal_ngx_resolved_is_old(const struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers) {
+    return !names->copied || names->generation != generation_of(peers);
 }
 
 struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, ngx_uint_t i) {
@@ -147,46 +224,3 @@ uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_
         servers[i] = names->name[i].server;
     return names->count;
 }
-
-ngx_uint_t bal_ngx_resolved_tries(const struct bal_ngx_upstream *upstream) {
-    ngx_uint_t tries = 0;
-    for (const ngx_http_upstream_rr_peers_t *rr_peers = upstream->us->peer.data; rr_peers;
-         rr_peers = rr_peers->next)
-        tries += rr_peers->tries;
-    return tries;
-}
-
-#else
-
-/* The name of a server is looked up when the configuration is read, and never again. */
-
-bool bal_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us) {
-    (void)us;
-    return false;
-}
-
-struct bal_ngx_resolved *bal_ngx_resolved_new(ngx_pool_t *pool, uint32_t room) {
-    (void)pool, (void)room;
-    return NULL;
-}
-
-bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers) {
-    (void)names, (void)peers;
-    return false;
-}
-
-struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, ngx_uint_t i) {
-    (void)names, (void)i;
-    return NULL;
-}
-
-uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_dispatcher_server *servers) {
-    (void)names, (void)servers;
-    return 0;
-}
-
-ngx_uint_t bal_ngx_resolved_tries(const struct bal_ngx_upstream *upstream) {
-    return upstream->tries;
-}
-
-#endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as JSON: schema/status.schema.json. */
+#include "names.h"
 #include "status.h"
 
 #include "ballast/version.h"
@@ -90,6 +91,40 @@ static void print_lock(struct bal_ngx_text *text, const struct bal_ngx_snapshot_
 }
 
 /* ---- dispatchers ---- */
+
+/* Of ballast_server. code: what a resolver of nginx calls it. */
+static void print_name(struct bal_ngx_text *text, const struct bal_ngx_name *name, uint64_t now) {
+    const struct bal_ngx_name_view view = bal_ngx_name_view(name);
+    bal_ngx_text_printf(text, "{\"name\":");
+    bal_ngx_text_json_string(text, (const char *)name->name.data, name->name.len);
+    if (name->service.len) {
+        bal_ngx_text_printf(text, ",\"service\":");
+        bal_ngx_text_json_string(text, (const char *)name->service.data, name->service.len);
+    }
+    bal_ngx_text_printf(
+        text, ",\"addresses\":%uD,\"found\":%uD,\"lookups\":%uL,\"failures\":%uL,\"failing\":%s",
+        view.addresses, view.found, view.lookups, view.failures, view.failing ? "true" : "false");
+    if (view.failing) {
+        const char *reason = ngx_resolver_strerror(view.code);
+        bal_ngx_text_printf(text, ",\"reason\":");
+        bal_ngx_text_json_string(text, reason, strlen(reason));
+    }
+    if (view.answered_at) {
+        bal_ngx_text_printf(text, ",\"age\":");
+        bal_ngx_text_seconds(text, now - ngx_min(view.answered_at, now));
+    }
+    bal_ngx_text_printf(text, "}");
+}
+
+static void print_names(struct bal_ngx_text *text, const struct bal_ngx_snapshot_peers *snapshot) {
+    const struct bal_ngx_name *name;
+    bal_ngx_text_printf(text, ",\"names\":[");
+    for (ngx_uint_t i = 0; (name = bal_ngx_name_at(snapshot->peers->upstream, i)); i++) {
+        bal_ngx_text_printf(text, i ? "," : "");
+        print_name(text, name, snapshot->now);
+    }
+    bal_ngx_text_printf(text, "]");
+}
 
 /* The last check, and what all of them have led to. */
 static void print_check(struct bal_ngx_text *text, const struct bal_ngx_snapshot_peers *snapshot,
@@ -207,6 +242,8 @@ static void print_peers(struct bal_ngx_text *text, const struct bal_ngx_status *
             sum.ns[k] += snapshot->server[i].meter.ns[k];
     print_meter(text, status, &sum);
     print_ring(text, upstream->record, snapshot->recorded);
+    if (upstream->names && peers == upstream->peers)
+        print_names(text, snapshot);
     if (peers->zone.transport)
         print_messages(text, snapshot->counts.messages_sent, snapshot->counts.messages_received,
                        snapshot->receipts, snapshot->unsent, snapshot->dropped);

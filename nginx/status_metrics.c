@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as metrics, in the text format of Prometheus: all samples of a metric stand
  * together. */
+#include "names.h"
 #include "status.h"
 
 #include <string.h>
@@ -485,6 +486,62 @@ static void print_servers(struct bal_ngx_text *text, const struct bal_ngx_status
     }
 }
 
+/* ---- names of ballast_server ---- */
+
+static void begin_name(struct bal_ngx_text *text, const char *metric,
+                       const struct bal_ngx_snapshot_peers *snapshot, const struct bal_ngx_name *name) {
+    const ngx_str_t *host = &snapshot->peers->upstream->us->host;
+    bal_ngx_text_printf(text, "%s{upstream=\"", metric);
+    print_value(text, host->data, host->len);
+    bal_ngx_text_printf(text, "\",name=\"%V\"", &name->name);
+    if (name->service.len) {
+        bal_ngx_text_printf(text, ",service=\"");
+        print_value(text, name->service.data, name->service.len);
+        bal_ngx_text_printf(text, "\"");
+    }
+}
+
+/* Each name of the upstream of t, whose backup servers are another tier. */
+#define EACH_NAME                                                                                            \
+    for (ngx_uint_t i = 0;                                                                                   \
+         t->peers == t->peers->upstream->peers && (name = bal_ngx_name_at(t->peers->upstream, i)); i++)
+
+static void print_names(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+    const struct bal_ngx_name *name;
+    print_head(text, "ballast_name_addresses", "gauge", "Addresses of a name that are used.");
+    EACH_TIER
+    EACH_NAME {
+        begin_name(text, "ballast_name_addresses", t, name);
+        end_count(text, bal_ngx_name_view(name).addresses);
+    }
+    print_head(text, "ballast_name_lookups_total", TOTAL, "Lookups of a name.");
+    EACH_TIER
+    EACH_NAME {
+        begin_name(text, "ballast_name_lookups_total", t, name);
+        end_count(text, bal_ngx_name_view(name).lookups);
+    }
+    print_head(text, "ballast_name_failures_total", TOTAL, "Of them, those that brought no address.");
+    EACH_TIER
+    EACH_NAME {
+        begin_name(text, "ballast_name_failures_total", t, name);
+        end_count(text, bal_ngx_name_view(name).failures);
+    }
+    print_head(text, "ballast_name_failing", "gauge",
+               "Whether the last lookup of a name brought no address.");
+    EACH_TIER
+    EACH_NAME {
+        begin_name(text, "ballast_name_failing", t, name);
+        end_count(text, bal_ngx_name_view(name).failing);
+    }
+}
+
+static bool has_names(const struct bal_ngx_snapshot *snapshot) {
+    bool any = false;
+    EACH_TIER
+    any |= t->peers->upstream->names != NULL;
+    return any;
+}
+
 /* ---- stations ---- */
 
 static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_status *status,
@@ -591,6 +648,8 @@ void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_stat
         print_checks(text, snapshot);
         print_shares(text, snapshot);
     }
+    if (has_names(snapshot))
+        print_names(text, snapshot);
     if (snapshot->stations)
         print_stations(text, status, snapshot);
     if (snapshot->locks)

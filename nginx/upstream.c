@@ -3,6 +3,7 @@
  * [slow_start=T] [listen=ADDRESS] [record=N] [abort=wait|close] [hold.CLASS=N,T];` */
 #include "upstream.h"
 #include "check.h"
+#include "names.h"
 #include "option.h"
 
 #include <math.h>
@@ -231,8 +232,10 @@ static ngx_int_t check_sticky(ngx_conf_t *cf, const struct bal_ngx_upstream *b) 
 /* The station of a server must be known by its address from the start. */
 static ngx_int_t check_names(ngx_conf_t *cf, struct bal_ngx_upstream *b) {
     b->resolves = bal_ngx_resolved_is_used(b->us);
-    if (!b->resolves || !b->stations)
-        return NGX_OK;
+    if (!b->resolves || !b->stations) {
+        b->resolves |= b->names != NULL;
+        return bal_ngx_names_check(cf, b);
+    }
     ngx_log_error(
         NGX_LOG_EMERG, cf->log, 0,
         "ballast: a server of upstream \"%V\" has resolve, and listen= is for servers with stations, "

@@ -28,6 +28,7 @@ struct bal_ngx_server {
     bool down;
     bool drain;       /* as down, and it is to become empty */
     bool closed;      /* not to be chosen now: as configured, or by a change at run time */
+    bool lasting;     /* of the configuration: it is not overwritten while requests refer to it */
     ngx_int_t credit; /* for choosing without counting */
 #if (NGX_HTTP_SSL)
     ngx_ssl_session_t *session;
@@ -85,9 +86,9 @@ struct bal_ngx_peers {
     bool unlisted, unapplied;       /* the list must be made again; and applied to the block */
     uint64_t changes_listed;        /* the generation of changes at run time that the list has */
     char (*added)[BAL_SERVER_NAME]; /* names of servers that were added; NULL: none can be */
-    uint32_t tries;                 /* servers in the list that may be chosen, where changes are used */
+    uint32_t tries;                 /* servers in the list that may be chosen */
     ngx_rbtree_t waiting;           /* struct bal_ngx_peer_data by ticket */
-    struct bal_ngx_resolved *names; /* of servers that nginx looks up while it runs; NULL: none is */
+    struct bal_ngx_resolved *names; /* of servers that are looked up while nginx runs; NULL: none is */
     ngx_rbtree_node_t sentinel;
     struct bal_ngx_silence silence;
     struct bal_ngx_checker *checker; /* of health checks; NULL: not needed yet */
@@ -123,7 +124,8 @@ struct bal_ngx_upstream {
     ngx_uint_t peer_sets;
     struct bal_ngx_peers peers[PEER_SETS];
     ngx_uint_t tries;            /* servers that are not down */
-    bool resolves;               /* nginx looks names of servers up while it runs */
+    bool resolves;               /* names of servers are looked up while nginx runs */
+    ngx_array_t *names;          /* of ballast_server: struct bal_ngx_name *; NULL: none */
     struct bal_ngx_check *check; /* NULL: no health checks */
     ngx_msec_t slow_start;       /* 0: servers start at once */
 };
@@ -152,22 +154,23 @@ bool bal_ngx_peers_name_server(ngx_pool_t *pool, const char *text, char name[BAL
 /* A decision has taken so long. */
 void bal_ngx_peers_add_decision_time(struct bal_ngx_peers *peers, uint64_t ns);
 
-/* ---- resolved_servers.c: servers that nginx looks up while it runs ---- */
+/* ---- resolved_servers.c: servers whose names are looked up while nginx runs ---- */
 
-/* At configuration: does one of the servers use `resolve`? */
+/* At configuration: does one of nginx's servers use `resolve`? */
 bool bal_ngx_resolved_is_used(const ngx_http_upstream_srv_conf_t *us);
 /* In this process. NULL: out of memory. */
 struct bal_ngx_resolved *bal_ngx_resolved_new(ngx_pool_t *pool, uint32_t room);
-/* Copies nginx's present list, if it has changed since the last copy; returns whether it has. The lock must
- * not be held. */
+/* Copies the present list, if it has changed since the last copy; returns whether it has. The lock must not
+ * be held. */
 bool bal_ngx_resolved_update(struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers);
+/* All of it could be copied; it has changed since, or could not be. */
+bool bal_ngx_resolved_is_complete(const struct bal_ngx_resolved *names);
+bool bal_ngx_resolved_is_old(const struct bal_ngx_resolved *names, const struct bal_ngx_peers *peers);
 /* The i-th of them as this process knows it, for choosing without counting; NULL behind the last. It may
  * become another one when they are copied again. */
 struct bal_ngx_server *bal_ngx_resolved_server(struct bal_ngx_resolved *names, ngx_uint_t i);
 /* What was copied last: at most `room` servers. */
 uint32_t bal_ngx_resolved_list(const struct bal_ngx_resolved *names, struct bal_dispatcher_server *servers);
-/* Servers of an upstream that are not down. */
-ngx_uint_t bal_ngx_resolved_tries(const struct bal_ngx_upstream *upstream);
 
 /* ---- a request ---- */
 
@@ -196,9 +199,10 @@ struct bal_ngx_peer_data {
     ngx_http_upstream_t *u;
     struct bal_ngx_upstream *upstream;
     struct bal_ngx_peers *peers;
-    struct bal_ngx_server *server; /* the last one */
-    struct bal_ngx_wait *wait;     /* NULL: not needed yet */
-    ngx_queue_t link;              /* with stations: among those of its tier that are at servers */
+    struct bal_ngx_server *server; /* the last one ... */
+    ngx_str_t *name;           /* ... and its name, which stays when the server's index gets another one */
+    struct bal_ngx_wait *wait; /* NULL: not needed yet */
+    ngx_queue_t link;          /* with stations: among those of its tier that are at servers */
     uint64_t ticket;
     uint64_t began_ns;  /* when it came */
     uint64_t waited_ns; /* of all tries */

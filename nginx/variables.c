@@ -39,8 +39,7 @@ static const struct bal_ngx_upstream *upstream_of(const ngx_http_request_t *r) {
 static ngx_int_t get_server(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
     const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
-    return peer && peer->server ? set_text(v, peer->server->name.data, peer->server->name.len)
-                                : set_nothing(v);
+    return peer && peer->name ? set_text(v, peer->name->data, peer->name->len) : set_nothing(v);
 }
 
 const char *bal_ngx_reason_name(enum bal_reason reason) {
