@@ -33,6 +33,7 @@
 #include "ballast/scheme.h"
 #include "ballast/set.h"
 #include "ballast/simulate.h"
+#include "ballast/speeds.h"
 #include "ballast/stats.h"
 #include "ballast/stealing.h"
 #include "ballast/store.h"

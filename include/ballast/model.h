@@ -10,6 +10,7 @@
 #include "ballast/error.h"
 #include "ballast/failures.h"
 #include "ballast/network.h"
+#include "ballast/speeds.h"
 #include "ballast/stealing.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ enum { BAL_GROUPS_MAX = 32 };
 enum { BAL_JOB_CLASSES_MAX = 8 }; /* of jobs */
 #define BAL_SERVERS_MAX 100000000u
 #define BAL_SLOTS_MAX 1000000000u /* of all servers together */
+#define BAL_SLOTS_ALL UINT32_MAX  /* a server works on all jobs that it has */
 
 /* Servers of equal speed. In continuous time a job of size x takes x / speed units of time. In slotted time
  * the number of jobs that a server can finish in a slot is drawn from its capacity distribution,
@@ -145,8 +147,10 @@ struct bal_model {
     struct bal_dist patience; /* of the time after which a job gives up whose service has not begun; mean 0:
                                * none does. Event engine, and common queues */
     struct bal_failures failures; /* event engine: servers fail and are repaired */
-    uint32_t slots; /* event engine: jobs that a server works on at once, each at its full speed; 0 means 1.
-                     * A server reports that it is idle whenever a job that leaves it leaves a slot free. */
+    uint32_t slots; /* event engine: jobs that a server works on at once, each at its full speed unless
+                     * `speeds` are given, which also allow BAL_SLOTS_ALL; 0 means 1. A server reports that it
+                     * is idle whenever a job that leaves it leaves a slot free. */
+    struct bal_speeds speeds; /* event engine: how fast a server is by the number of jobs in service */
     /* Work stealing (docs/stealing.md). In continuous time (event engine) a server that runs out of work
      * probes another server once. In slotted time it is the chain of policy `stealing`, whose jobs come from
      * generators at the servers themselves. */
@@ -176,6 +180,15 @@ static inline bool bal_model_is_steady(const struct bal_model *model) {
     return !(model->patience.mean > 0) && !bal_failures_happen(&model->failures);
 }
 
+/* Do the jobs in service at a server share what it can do? */
+static inline bool bal_model_shares(const struct bal_model *model) {
+    return model->discipline == BAL_DISCIPLINE_SHARING || bal_speeds_given(&model->speeds);
+}
+
+/* What a server of speed 1 can do, in work per unit of time: its slots, or its speed with as many jobs in
+ * service as suit it best. */
+double bal_model_server_rate(const struct bal_model *model);
+
 /* Are the times at which idle servers report those of a renewal process that is not Poisson? */
 static inline bool bal_model_reports_renew(const struct bal_model *model) {
     return model->reports.mean > 0 && !bal_dist_is_exponential(&model->reports);
@@ -184,7 +197,8 @@ static inline bool bal_model_reports_renew(const struct bal_model *model) {
 /* Has the fleet weights that tell its servers apart? In slotted time it has none. */
 bool bal_model_is_weighted(const struct bal_model *model);
 
-/* Work per unit of time that all servers can do: the sum of their speeds times the slots of each. The load is
+/* Work per unit of time that all servers can do: the sum of their speeds times the slots of each,
+ * or times the largest of `speeds`. The load is
  * the work that arrives over this. */
 double bal_model_capacity(const struct bal_model *model);
 

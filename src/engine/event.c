@@ -30,7 +30,8 @@ ALWAYS_INLINE enum bal_code arrive(struct event_engine *event, double now, unsig
 ALWAYS_INLINE enum bal_code complete(struct event_engine *event, double now, unsigned features) {
     struct system *system = &event->system;
     const uint32_t id = event->completions.first;
-    const uint32_t server = features & MULTISERVER ? id / system->slots : id;
+    const uint32_t server =
+        (features & (MULTISERVER | PROCESSOR_SHARING)) == MULTISERVER ? id / system->slots : id;
     uint32_t victim = BAL_NONE;
     if (features & STEALING && system->length[server] == 1) {
         const enum bal_code code = steal_jobs(event, now, server, &victim, features);
@@ -219,6 +220,29 @@ static enum bal_code set_up_speeds(struct event_engine *event, const struct bal_
     return BAL_OK;
 }
 
+static enum bal_code set_up_stretch(struct event_engine *event, const struct bal_speeds *speeds) {
+    if (!bal_speeds_given(speeds))
+        return BAL_OK;
+    const uint32_t last = bal_speeds_last(speeds);
+    struct stretch *stretch = &event->stretch;
+    stretch->of = malloc((last + 1) * sizeof *stretch->of);
+    if (!stretch->of)
+        return BAL_E_MEMORY;
+    stretch->known = last + 1;
+    stretch->of[0] = 1;
+    for (uint32_t k = 1; k <= last; k++)
+        stretch->of[k] = k / bal_speeds_rate(speeds, k);
+    stretch->each_more = 1 / bal_speeds_rate(speeds, last);
+    return BAL_OK;
+}
+
+static enum bal_code set_up_sharing(struct event_engine *event, const struct bal_speeds *speeds) {
+    if (!(event->system.features & PROCESSOR_SHARING))
+        return BAL_OK;
+    event->sharing = calloc(event->system.servers, sizeof *event->sharing);
+    return event->sharing ? set_up_stretch(event, speeds) : BAL_E_MEMORY;
+}
+
 static enum bal_code set_up_trace(struct event_engine *event, const struct bal_run *run,
                                   struct bal_error *err) {
     if (!run->trace)
@@ -246,16 +270,15 @@ static enum bal_code set_up(struct event_engine *event, const struct bal_model *
     event->others = model->others;
     bal_rng_init(&event->sizes, run->seed, run->replication, BAL_STREAM_SIZES);
     bal_rng_init(&event->stealing, run->seed, run->replication, BAL_STREAM_STEALING);
-    const double rate = bal_servers_capacity(&model->servers) * system->slots / model->size.mean;
+    const double rate = bal_model_capacity(model) / model->size.mean;
+    const uint32_t timers = system->features & PROCESSOR_SHARING ? 1 : system->slots;
     event->since = system->features & CLASS_QUEUES ? calloc(system->servers, sizeof *event->since) : NULL;
-    if (bal_calendar_init(&event->completions, system->servers * system->slots, rate) ||
+    if (bal_calendar_init(&event->completions, system->servers * timers, rate) ||
         bal_event_set_up_work(event, run->reference || run->failing > 0) ||
         set_up_speeds(event, &model->servers) || bal_event_set_up_timers(event, model) ||
         bal_event_set_up_reports(event, model) || bal_event_set_up_backlog(event, model->backlog) ||
         bal_event_set_up_failure(event, run) || bal_event_set_up_repairs(event, model) ||
-        (system->features & CLASS_QUEUES && !event->since) ||
-        (system->features & PROCESSOR_SHARING &&
-         !(event->sharing = calloc(system->servers, sizeof *event->sharing))))
+        (system->features & CLASS_QUEUES && !event->since) || set_up_sharing(event, &model->speeds))
         return BAL_E_MEMORY;
     if (bal_calendar_is_large(&event->completions) &&
         !(system->features & ~(unsigned)(MIXED_SPEEDS | IDLE_REPORTS)) && !run->reference) {
@@ -296,6 +319,7 @@ out:
     free(event->per_speed);
     free(event->since);
     free(event->sharing);
+    free(event->stretch.of);
     free(event->eligible);
     free(event);
     return code;

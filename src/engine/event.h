@@ -27,6 +27,14 @@ struct backlog {
     struct held_job *job;
 };
 
+/* How many times as long as alone at full speed jobs take when k of them are in service: of[k] below `known`,
+ * each_more k from there on. known is 0 where they share one speed. */
+struct stretch {
+    uint32_t known;
+    double *of;
+    double each_more;
+};
+
 struct event_engine {
     struct system system;            /* first: the policy's view of the fleet points to it */
     struct bal_calendar completions; /* of each busy server, or slot */
@@ -53,6 +61,7 @@ struct event_engine {
     struct bal_dist report_gap;
     struct backlog backlog;
     struct sharing *sharing; /* PROCESSOR_SHARING: of each server */
+    struct stretch stretch;
     /* FAIL_STOP */
     double fails_at;          /* INFINITY: it has happened */
     struct bal_set *eligible; /* the servers that are left */

@@ -78,6 +78,12 @@ static enum bal_code check_servers(const struct bal_model *model, const struct b
     const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
     const bool shares = model->discipline == BAL_DISCIPLINE_SHARING;
     const bool lifo = model->discipline == BAL_DISCIPLINE_LIFO;
+    if (bal_speeds_given(&model->speeds) &&
+        (policy->flags & BAL_NEEDS_WORK || model->steal.kind != BAL_STEAL_NONE))
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' cannot be had with servers whose speed depends on the jobs in service "
+                        "(speeds)%s; leave them out",
+                        policy->name, policy->flags & BAL_NEEDS_WORK ? "" : " that steal");
     if ((shares || lifo) && (model->slots > 1 || model->steal.kind != BAL_STEAL_NONE))
         return bal_fail(err, BAL_E_MODEL,
                         "servers that %s and do not steal; leave out the %s or the discipline",
@@ -109,6 +115,7 @@ static enum bal_code check_unsteady(const struct bal_model *model, const struct 
         return BAL_OK;
     const enum bal_discipline discipline = bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS);
     const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "slotted time"
+                       : bal_speeds_given(&model->speeds)            ? "speeds that depend on the jobs"
                        : model->discipline == BAL_DISCIPLINE_SHARING ? "discipline ps"
                        : model->discipline == BAL_DISCIPLINE_LIFO    ? "discipline lifo"
                        : discipline == BAL_DISCIPLINE_PREEMPTIVE     ? "discipline preemptive"
@@ -218,6 +225,7 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
         return bal_fail(err, BAL_E_MODEL, "engine '%s' cannot run policy '%s'; use pooled or auto",
                         bal_engine_text(engine), policy->name);
     const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "continuous time"
+                       : bal_speeds_given(&model->speeds)            ? "servers without speeds of their own"
                        : model->classes                              ? "a single class of jobs"
                        : model->tasks > 1                            ? "jobs of one task"
                        : model->buffer > 0                           ? "an unlimited buffer"
@@ -301,6 +309,11 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
             "engine '%s' knows one dispatcher next to its servers, which holds no jobs; use network or "
             "auto",
             bal_engine_text(engine));
+    if (bal_speeds_given(&model->speeds))
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "servers behind a network, or of a policy that holds jobs without a bound (backlog), "
+            "work on each job at full speed; leave out the speeds or the settings of the network");
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -338,10 +351,10 @@ static enum bal_code choose_continuous(const struct bal_model *model, const stru
     const bool exponential = bal_dist_is_exponential(&model->size) && !power_laws;
     const bool needs_work = policy->policy->flags & BAL_NEEDS_WORK;
     const bool poisson = bal_arrivals_are_poisson(&model->arrivals);
-    const bool plain_servers = model->slots <= 1 && model->steal.kind == BAL_STEAL_NONE &&
-                               model->discipline != BAL_DISCIPLINE_SHARING &&
-                               model->discipline != BAL_DISCIPLINE_LIFO && !(model->patience.mean > 0) &&
-                               !bal_failures_happen(&model->failures);
+    const bool plain_servers =
+        model->slots <= 1 && !bal_speeds_given(&model->speeds) && model->steal.kind == BAL_STEAL_NONE &&
+        model->discipline != BAL_DISCIPLINE_SHARING && model->discipline != BAL_DISCIPLINE_LIFO &&
+        !(model->patience.mean > 0) && !bal_failures_happen(&model->failures);
     if (engine == BAL_ENGINE_MARKOV && !exponential)
         return bal_fail(
             err, BAL_E_MODEL,
@@ -513,6 +526,10 @@ static enum bal_code check_extras(const struct bal_model *model, const struct ba
     if (model->class_count > 2)
         return bal_fail(err, BAL_E_MODEL, "%u classes of jobs know no servers that fail; use two (high)",
                         model->class_count);
+    if (bal_speeds_given(&model->speeds))
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers whose speed depends on the jobs in service (speeds) do not "
+                        "fail; leave the speeds out");
     if (model->discipline == BAL_DISCIPLINE_SHARING || model->discipline == BAL_DISCIPLINE_LIFO)
         return bal_fail(err, BAL_E_MODEL, "discipline %s knows no servers that fail; use another or auto",
                         bal_discipline_text(model->discipline));

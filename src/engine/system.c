@@ -105,11 +105,11 @@ static unsigned features_of(const struct bal_model *model, const struct bal_poli
         features |= VARYING_RATE;
     if (model->tasks > 1)
         features |= TASKS;
-    if (model->discipline == BAL_DISCIPLINE_SHARING)
+    if (bal_model_shares(model))
         features |= PROCESSOR_SHARING;
     if (model->discipline == BAL_DISCIPLINE_LIFO)
         features |= LAST_FIRST;
-    if (model->slots > 1)
+    if (model->slots > 1 && model->slots != BAL_SLOTS_ALL)
         features |= MULTISERVER;
     if (model->patience.mean > 0)
         features |= ABANDONMENT | MULTISERVER;
@@ -357,7 +357,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->features = features_of(model, policy, run);
     if (can_count(system, run, rate))
         system->features |= COUNTED;
-    system->slots = model->slots > 1 ? model->slots : 1;
+    system->slots = model->slots > 1 && model->slots != BAL_SLOTS_ALL ? model->slots : 1;
     system->holds = model->backlog > 0 && bal_policy_flags(policy) & BAL_MAY_HOLD;
     system->job = (struct bal_job){.count = model->tasks > 1 ? model->tasks : 1, .split = model->tasks > 1};
     set_up_classes(system, model);
@@ -391,7 +391,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     if (!code)
         code = bal_history_init(&system->history, system->features & TIME_SERIES ? run->history : NULL,
                                 run->time);
-    system->tally.slots = system->slots;
+    system->tally.slots = system->features & PROCESSOR_SHARING ? 1 : system->slots; /* else a server is busy
+                                                                                     */
     system->tally.stealing = system->features & STEALING;
     system->tally.patient = system->features & ABANDONMENT;
     if (!code)

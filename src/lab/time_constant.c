@@ -26,6 +26,8 @@ double bal_switching_time(const struct bal_case *c) {
 /* Jobs that wait at a server, for each of its slots. */
 static double waiting_seen(const struct bal_case *c, const struct bal_result *result) {
     const double jobs = result->metric[BAL_QUEUE_MEAN].mean;
+    if (bal_speeds_given(&c->model.speeds))
+        return NAN;
     return c->model.slots > 1 ? jobs / c->model.slots - c->model.load : jobs - result->tail[1];
 }
 

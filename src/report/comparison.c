@@ -390,8 +390,7 @@ static void json_spec(struct json *json, const struct comparison *comparison) {
     bal_json_open(json, "spec", '{');
     bal_servers_print(&c->model.servers, text, sizeof text);
     bal_json_text(json, "servers", text);
-    if (c->model.slots > 1)
-        bal_json_count(json, "slots", c->model.slots);
+    bal_json_slots(json, &c->model);
     bal_json_number(json, "load", c->model.load);
     json_work(json, &c->model);
     if (c->model.classes) {

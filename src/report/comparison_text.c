@@ -305,8 +305,7 @@ static void print_setting(const struct comparison *comparison, FILE *out) {
                                                                        : "";
     char servers[300], slots[40] = "", work[200], classes[160], steal[140], jobs[32];
     bal_servers_print(&c->model.servers, servers, sizeof servers);
-    if (c->model.slots > 1)
-        snprintf(slots, sizeof slots, " of %u slots", c->model.slots);
+    bal_head_slots(&c->model, slots, sizeof slots);
     work_text(&c->model, work, sizeof work);
     classes_text(&c->model, classes, sizeof classes);
     steal_text(&c->model, steal, sizeof steal);

@@ -45,12 +45,12 @@ static void print_head(const struct bal_frontier_question *q, const char *what, 
     const struct bal_model *model = &q->model;
     const struct bal_draft draft = settings_of(q, true);
     struct bal_head head = {.used = 0};
-    char servers[1000], policy[300], text[BAL_PLACEMENT_TEXT];
+    char servers[1000], policy[300], slots[40], text[BAL_PLACEMENT_TEXT];
     bal_servers_print(&model->servers, servers, sizeof servers);
     bal_policy_print(&q->policy, policy, sizeof policy);
     bal_head_add(&head, "%s on %s servers", policy, servers);
-    if (model->slots > 1)
-        bal_head_add(&head, " of %u slots", model->slots);
+    bal_head_slots(model, slots, sizeof slots);
+    bal_head_add(&head, "%s", slots);
     if (model->clock == BAL_CLOCK_SLOTTED && !is_chain(q)) {
         bal_batch_print(&model->batch, text, sizeof text);
         bal_head_add(&head, ", slotted, batches %s, %s", text, model->split ? "split" : "whole");
@@ -303,8 +303,7 @@ static void json_spec(struct json *json, const struct bal_frontier_question *q, 
         bal_dist_print(&model->size, text, sizeof text);
         bal_json_text(json, "service", text);
     }
-    if (model->slots > 1)
-        bal_json_count(json, "slots", model->slots);
+    bal_json_slots(json, model);
     if (model->classes)
         bal_json_number(json, "high", model->high);
     if (model->buffer > 0)

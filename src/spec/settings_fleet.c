@@ -30,12 +30,26 @@ static size_t print_weights(const struct bal_draft *draft, char *text, size_t si
 }
 
 static enum bal_code set_slots(struct bal_draft *draft, const char *text, struct bal_error *err) {
-    static const struct bal_value_range range = {1, 1e6, true, "a whole number of jobs from 1 to 1M"};
-    return bal_value_whole(text, &range, &draft->c.model.slots, err);
+    static const struct bal_value_range range = {1, 1e6, true,
+                                                 "a whole number of jobs from 1 to 1M, or all with speeds"};
+    if (strcmp(text, "all") != 0)
+        return bal_value_whole(text, &range, &draft->c.model.slots, err);
+    draft->c.model.slots = BAL_SLOTS_ALL;
+    return BAL_OK;
 }
 
 static size_t print_slots(const struct bal_draft *draft, char *text, size_t size) {
+    if (draft->c.model.slots == BAL_SLOTS_ALL)
+        return bal_value_print_text("all", text, size);
     return bal_value_print_number(draft->c.model.slots ? draft->c.model.slots : 1, text, size);
+}
+
+static enum bal_code set_speeds(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_speeds_parse(text, &draft->c.model.speeds, err);
+}
+
+static size_t print_speeds(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_speeds_print(&draft->c.model.speeds, text, size);
 }
 
 static const char *discipline_name(int i) {
@@ -157,7 +171,14 @@ static const struct bal_field fields[] = {
      .whole = true,
      .default_value = "1",
      .argument = "K",
-     .help = "jobs that a server works on at once, each at its full speed"},
+     .help = "jobs that a server works on at once, each at its full speed unless `speeds` are given; "
+             "`all`: with these"},
+    {.name = "speeds",
+     BAL_SETTING(speeds),
+     .default_value = "none",
+     .argument = "RATES",
+     .help = "speed of a server by the jobs in service, which share it: `cores(4)`, `batch(8,0.15)`, "
+             "`table(1:1 2:1.8 8:4.5)`"},
     {.name = "discipline",
      BAL_SETTING(discipline),
      .default_value = "auto",

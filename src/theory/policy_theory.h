@@ -45,6 +45,8 @@ struct bal_policy_theory {
     /* Servers of several slots, exponential sizes, one class. */
     struct bal_prediction (*slots)(const struct bal_model *model, const struct bal_policy_spec *policy,
                                    const struct bal_uniform *u);
+    /* Servers whose speed depends on the jobs in service, whatever the sizes. */
+    struct bal_prediction (*speeds)(const struct bal_model *model, const struct bal_uniform *u);
     /* Arrivals that are no Poisson process, on equal servers of one slot, one class. */
     struct bal_prediction (*arrivals)(const struct bal_model *model, const struct bal_policy_spec *policy,
                                       const struct bal_uniform *u);

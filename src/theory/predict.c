@@ -289,6 +289,17 @@ static struct bal_prediction predict_sharing(const struct bal_model *model,
     return known;
 }
 
+/* Servers whose speed depends on the jobs in service. */
+static struct bal_prediction predict_speeds(const struct bal_model *model,
+                                            const struct bal_policy_spec *policy) {
+    const struct bal_policy_theory *about = bal_policy_theory(model, policy);
+    struct bal_uniform u;
+    return about->speeds && equal_servers_of(model, &u) && knows_dispatchers(model, policy, &u) &&
+                   model->steal.kind == BAL_STEAL_NONE
+               ? about->speeds(model, &u)
+               : bal_theory_unknown;
+}
+
 /* Last come, first served, without interruption. Which of the jobs that wait is next does not depend on
  * sizes, so that the numbers of jobs at the servers are those of first come, first served, and so are the
  * probability of waiting and, by Little's law, means; for any distribution of sizes, as long as no decision
@@ -333,6 +344,8 @@ struct bal_prediction bal_theory_predict(const struct bal_model *model,
     policy = bal_theory_equivalent_policy(model, policy, &any);
     if (!bal_model_is_steady(model))
         return predict_unsteady(model, policy);
+    if (bal_speeds_given(&model->speeds))
+        return predict_speeds(model, policy);
     if (model->discipline == BAL_DISCIPLINE_SHARING)
         return predict_sharing(model, policy);
     if (model->discipline == BAL_DISCIPLINE_LIFO)
@@ -391,7 +404,7 @@ double bal_theory_lower_bound(const struct bal_model *model) {
     if (bal_network_fails(&model->network) || !bal_model_is_steady(model))
         return NAN;
     near.network = (struct bal_network){0}; /* messages that take time make nothing faster */
-    if (!equal_servers_of(&near, &u) || !u.exponential)
+    if (!equal_servers_of(&near, &u) || !u.exponential || bal_speeds_given(&model->speeds))
         return NAN;
     const uint64_t slots = (uint64_t)u.servers * (model->slots > 1 ? model->slots : 1);
     const struct bal_wait wait = bal_wait_mmn(u.lambda, slots);

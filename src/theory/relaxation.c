@@ -125,7 +125,21 @@ static double slowest_unit(const struct bal_model *model) {
     double slowest = INFINITY;
     for (unsigned g = 0; g < model->servers.groups; g++)
         slowest = fmin(slowest, model->servers.group[g].speed);
-    return model->size.mean / slowest / (model->slots > 1 ? model->slots : 1);
+    return model->size.mean / slowest / bal_model_server_rate(model);
+}
+
+/* Of servers whose speed depends on the jobs in service: as long as a job takes among as many as there can
+ * be, and what a queue of that load and rate takes. Their load is higher than the model's if they become
+ * slower under many jobs than they are at best. */
+static struct bal_slowest relaxation_by_jobs(const struct bal_model *model, double apart, double services) {
+    const uint32_t last = bal_speeds_last(&model->speeds);
+    const uint32_t full = model->slots < last ? model->slots : last;
+    const double best = bal_model_server_rate(model), rate = bal_speeds_rate(&model->speeds, full);
+    const double load = model->load * best / rate, unit = slowest_unit(model) * best;
+    if (!(load < 1))
+        return (struct bal_slowest){NAN, NAN};
+    const double all = unit * (full / rate + single_queue(load, apart, services) / rate);
+    return (struct bal_slowest){all, all / bal_servers_count(&model->servers)};
 }
 
 struct bal_slowest bal_slowest_relaxation(const struct bal_model *model, double waiting) {
@@ -136,6 +150,8 @@ struct bal_slowest bal_slowest_relaxation(const struct bal_model *model, double 
     if (!bal_model_is_steady(model) || model->clock != BAL_CLOCK_CONTINUOUS || model->buffer > 0 ||
         model->curve.kind != BAL_CURVE_CONSTANT || !(load < 1) || !isfinite(services) || isnan(apart))
         return unknown;
+    if (bal_speeds_given(&model->speeds))
+        return relaxation_by_jobs(model, apart, services);
     const struct bal_slowest slowest = {single_queue(load, apart, services) * unit,
                                         single_queue(load, together, services) * unit / servers};
     const double seen = diffusion(waiting, apart, services) * unit + slowest.together;

@@ -66,7 +66,7 @@ double bal_theory_critical_load(const struct bal_model *model, const struct bal_
     /* What does not fit into a buffer is lost: always stable. Systems with stealing may be stable beyond what
      * is known, and so may systems with arrivals that the theorems do not cover. */
     if (model->buffer > 0 || model->patience.mean > 0 || model->steal.kind != BAL_STEAL_NONE ||
-        !bal_arrivals_are_poisson(&model->arrivals))
+        !bal_arrivals_are_poisson(&model->arrivals) || bal_speeds_given(&model->speeds))
         return NAN;
     const double critical = about->critical_load && knows_network(model, about, policy)
                                 ? about->critical_load(model, policy)

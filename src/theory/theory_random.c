@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* random: every server is a queue of its own. */
-#include "theory/policy_theory.h"
+#include "theory/speeds.h"
 
 #include <math.h>
 
@@ -128,6 +128,11 @@ static struct bal_prediction slots(const struct bal_model *model, const struct b
     return bal_theory_from_wait(bal_wait_mmn(u->lambda, model->slots), u->unit, BAL_THEORY_EXACT, "M/M/k");
 }
 
+static struct bal_prediction speeds(const struct bal_model *model, const struct bal_uniform *u) {
+    return bal_theory_speeds_queue(&model->speeds, model->slots == BAL_SLOTS_ALL ? 0 : model->slots,
+                                   bal_model_arrival_rate(model) / u->servers, u->unit, u->exponential);
+}
+
 static struct bal_prediction patience(const struct bal_model *model, const struct bal_uniform *u) {
     return bal_theory_impatient(model, u, model->slots > 1 ? model->slots : 1);
 }
@@ -177,6 +182,7 @@ const struct bal_policy_theory bal_theory_random[] = {{.policy = "random",
                                                        .any_dispatchers = true,
                                                        .classes = classes,
                                                        .slots = slots,
+                                                       .speeds = speeds,
                                                        .patience = patience,
                                                        .failures = failures,
                                                        .wait = wait,

@@ -121,8 +121,12 @@ double bal_servers_capacity(const struct bal_servers *servers) {
     return capacity;
 }
 
+double bal_model_server_rate(const struct bal_model *model) {
+    return bal_speeds_top(&model->speeds, model->slots == BAL_SLOTS_ALL ? 0 : model->slots);
+}
+
 double bal_model_capacity(const struct bal_model *model) {
-    return bal_servers_capacity(&model->servers) * (model->slots > 1 ? model->slots : 1);
+    return bal_servers_capacity(&model->servers) * bal_model_server_rate(model);
 }
 
 double bal_model_arrival_rate(const struct bal_model *model) {
@@ -198,6 +202,9 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_fail(err, BAL_E_MODEL, "%s continuous time",
                         model->backlog > 0 ? "a dispatcher that holds jobs (backlog) needs"
                                            : "reports at a rate need");
+    if (bal_speeds_given(&model->speeds) || model->slots == BAL_SLOTS_ALL)
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers whose speed depends on the jobs in service (speeds) need continuous time");
     if (model->slots > 1)
         return bal_fail(err, BAL_E_MODEL,
                         "servers that work on %u jobs at once need continuous time; in slotted time give "
@@ -266,6 +273,32 @@ static enum bal_code check_arrivals(const struct bal_model *model, struct bal_er
     return BAL_OK;
 }
 
+/* Speeds say nothing where one job is served at a time, and all jobs at once without them would be without
+ * limit. */
+static enum bal_code check_speeds(const struct bal_model *model, struct bal_error *err) {
+    char text[200];
+    bal_speeds_print(&model->speeds, text, sizeof text);
+    if (!bal_speeds_given(&model->speeds))
+        return model->slots == BAL_SLOTS_ALL
+                   ? bal_fail(err, BAL_E_MODEL,
+                              "a server with slots all needs speeds, such as cores(4): otherwise it could do "
+                              "any amount of work at once")
+                   : BAL_OK;
+    if (model->slots <= 1)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "speeds %s have no effect on a server that works on one job at a time; say with slots "
+            "how many it works on at once, such as 16, or all",
+            text);
+    const char *what = model->classes ? "classes of jobs"
+                       : model->discipline != BAL_DISCIPLINE_AUTO && model->discipline != BAL_DISCIPLINE_FIFO
+                           ? "a discipline but fifo"
+                           : NULL;
+    return what ? bal_fail(err, BAL_E_MODEL, "speeds %s cannot be had with %s; leave out one of them", text,
+                           what)
+                : BAL_OK;
+}
+
 static enum bal_code check_continuous(const struct bal_model *model, struct bal_error *err) {
     if (model->placement.kind != BAL_PLACEMENT_EVEN)
         return bal_fail(err, BAL_E_MODEL, "generators of jobs and their placement need slotted time");
@@ -279,7 +312,8 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
                         "service '%s' has mean %g; a load needs a mean that is finite and above 0", dist,
                         model->size.mean);
     }
-    const double slots = (double)bal_servers_count(&model->servers) * fmax(model->slots, 1);
+    const uint32_t each = model->slots == BAL_SLOTS_ALL ? 1 : model->slots;
+    const double slots = (double)bal_servers_count(&model->servers) * fmax(each, 1);
     if (slots > BAL_SLOTS_MAX)
         return bal_fail(err, BAL_E_RANGE, "%u servers of %u slots are %g slots; there can be %g",
                         bal_servers_count(&model->servers), model->slots, slots, (double)BAL_SLOTS_MAX);
@@ -302,7 +336,9 @@ static enum bal_code check_continuous(const struct bal_model *model, struct bal_
     if (!isfinite(model->reports.mean))
         return bal_fail(err, BAL_E_MODEL,
                         "reports by a law of infinite mean have no rate; its mean must be finite");
-    const enum bal_code code = check_arrivals(model, err);
+    enum bal_code code = check_speeds(model, err);
+    if (!code)
+        code = check_arrivals(model, err);
     return code ? code : check_power(model, err);
 }
 

@@ -35,8 +35,8 @@ $ for said in 'load 0' 'buffer 0' 'slots x' 'tasks 0' 'high 2' 'watts 0,0,0,0' '
 ! ballast: bad.yaml:3: load: '0' is not a load above 0 (to 100), such as 0.9
 ! ballast: --buffer 0: not a whole number of jobs from 1, or none
 ! ballast: bad.yaml:2: buffer: '0' is not a whole number of jobs from 1, or none
-! ballast: --slots x: not a whole number of jobs from 1 to 1M
-! ballast: bad.yaml:2: slots: 'x' is not a whole number of jobs from 1 to 1M
+! ballast: --slots x: not a whole number of jobs from 1 to 1M, or all with speeds
+! ballast: bad.yaml:2: slots: 'x' is not a whole number of jobs from 1 to 1M, or all with speeds
 ! ballast: --tasks 0: not a whole number from 1 to 10000
 ! ballast: bad.yaml:3: tasks: '0' is not a whole number from 1 to 10000
 ! ballast: --high 2: not a share from 0 to 1, such as 0.3, or none

@@ -29,7 +29,7 @@ $ ballast compare --servers 5 --slots 4 --load 0.9 --jobs 20k --replications 3 -
 
 # What they cannot do.
 $ ballast compare --slots 0
-! ballast: --slots 0: not a whole number of jobs from 1 to 1M
+! ballast: --slots 0: not a whole number of jobs from 1 to 1M, or all with speeds
 ? 2
 $ ballast compare --slots 4 --policy jsq --engine markov
 ! ballast: --policy: engine 'markov' knows servers of one slot that neither steal nor fail, and jobs that do not give up; use event or auto

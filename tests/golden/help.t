@@ -74,7 +74,10 @@ $ ballast help compare
 | options:
 |   --servers FLEET          how many, or COUNTxSPEED,...: 50x1,50x10; slotted also 50xuniform(1,19) (default 100)
 |   --weights NAME           what the dispatcher knows of unequal servers: speeds, or none (default speeds)
-|   --slots K                jobs that a server works on at once, each at its full speed (default 1)
+|   --slots K                jobs that a server works on at once, each at its full speed unless speeds are given;
+|                            all: with these (default 1)
+|   --speeds RATES           speed of a server by the jobs in service, which share it: cores(4), batch(8,0.15),
+|                            table(1:1 2:1.8 8:4.5) (default none)
 |   --discipline NAME        how servers work: fifo, preemptive, nonpreemptive, ps, lifo; auto: as the policy asks
 |                            (default auto)
 |   --buffer B               most jobs at a server, one more is lost (default none)
