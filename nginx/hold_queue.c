@@ -5,7 +5,7 @@
 
 /* ---- beginning to wait ---- */
 
-/* A full worker cannot let it wait either. */
+/* A worker without free connections cannot let it wait either. */
 static ngx_int_t abort_hold(struct bal_ngx_peer_data *peer) {
     if (peer->state == BAL_PEER_WAITING)
         bal_ngx_peer_cancel(peer);

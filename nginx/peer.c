@@ -243,6 +243,7 @@ static bool request_decision(struct bal_ngx_peer_data *peer, enum bal_dispatch_v
         peer->state = BAL_PEER_NEW;
         return false;
     }
+    bal_dispatcher_set_crowded(peers->d, !bal_ngx_placeholder_has_room());
     if (peer->state == BAL_PEER_FAILED)
         bal_dispatcher_retry(peers->d, before, peer->ticket, (enum bal_outcome)peer->outcome, &to);
     else

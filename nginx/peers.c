@@ -453,8 +453,8 @@ enum { EJECTED = 1, SHUT = 2, SILENT = 4, FAILING = 8, DRAINED = 16 };
 static struct bal_ngx_refused refused(void *user) {
     const struct bal_ngx_peers *peers = user;
     const struct bal_dispatcher_counts counts = bal_dispatcher_counts(peers->d);
-    return (struct bal_ngx_refused){counts.reasons[BAL_REASON_NO_ROOM], counts.replaced,
-                                    counts.reasons[BAL_REASON_TOO_LONG]};
+    return (struct bal_ngx_refused){counts.reasons[BAL_REASON_NO_ROOM] - counts.crowded, counts.replaced,
+                                    counts.reasons[BAL_REASON_TOO_LONG], counts.crowded};
 }
 
 /* Under the lock: of one server. due: it is time to log. */

@@ -12,7 +12,7 @@ void bal_ngx_refusals_log(struct bal_ngx_refusals *refusals, const struct bal_ng
     const uint64_t full = refused->full - refusals->logged.full;
     const uint64_t replaced = refused->replaced - refusals->logged.replaced;
     const uint64_t overdue = refused->overdue - refusals->logged.overdue;
-    const uint64_t all = __atomic_load_n(&refusals->unheld, __ATOMIC_RELAXED);
+    const uint64_t all = __atomic_load_n(&refusals->unheld, __ATOMIC_RELAXED) + refused->crowded;
     const uint64_t unheld = all - refusals->unheld_logged;
     if (full + overdue + unheld == 0 || (refusals->logged_at && now < refusals->logged_at + second_ns))
         return;

@@ -13,6 +13,7 @@ struct bal_ngx_refused {
     uint64_t full;     /* too many waited; of them ... */
     uint64_t replaced; /* ... those whose place went to a more urgent request */
     uint64_t overdue;  /* they had waited for too long */
+    uint64_t crowded;  /* not of full: a worker had no connection for them to wait */
 };
 
 /* In shared memory, zeroed. */

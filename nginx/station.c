@@ -257,7 +257,8 @@ static void tick(void *user, uint64_t now) {
 static struct bal_ngx_refused refused(void *user) {
     const struct bal_ngx_station *station = user;
     const struct bal_station_counts counts = bal_station_counts(station->s);
-    return (struct bal_ngx_refused){counts.full, counts.replaced, counts.overdue};
+    return (struct bal_ngx_refused){counts.full - counts.crowded, counts.replaced, counts.overdue,
+                                    counts.crowded};
 }
 
 static void decisions_ready(void *user) {

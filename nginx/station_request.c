@@ -112,6 +112,7 @@ static void request_slot(struct bal_ngx_station_request *request) {
         bal_ngx_stall_count_request(&station->zone);
         return;
     }
+    bal_station_set_crowded(station->s, !bal_ngx_placeholder_has_room());
     bal_station_arrive(station->s, request->arrived_ns, request->rank, sender, moved, &task);
     bal_ngx_zone_unlock(&station->zone);
     request->ticket = task.ticket;

@@ -481,7 +481,9 @@ static bool dispatch_by_fallback(struct bal_dispatcher *d, uint32_t i, struct ba
     struct block *block = d->block;
     struct request *r = request_at(d, i);
     decision.server = choose_fallback(d, r, decision.server);
-    if (decision.server == BAL_HOLD && !make_hold_place(d, r->entry.rank)) {
+    const bool crowded = d->crowded && sent == SENT; /* one that has waited for replies waits already */
+    if (decision.server == BAL_HOLD && (crowded || !make_hold_place(d, r->entry.rank))) {
+        block->counts.crowded += crowded;
         apply_decision_extras(d, &decision);
         block->counts.overflow++;
         if (block->config.refuse_beyond)
@@ -602,8 +604,9 @@ static bool enqueue_behind_held(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
     if (cannot_wait(d, request_at(d, i)))
         return refuse_request(d, request_at(d, i), BAL_REASON_NONE_OPEN);
-    if (!make_hold_place(d, request_at(d, i)->entry.rank)) {
+    if (d->crowded || !make_hold_place(d, request_at(d, i)->entry.rank)) {
         block->counts.overflow++;
+        block->counts.crowded += d->crowded;
         return refuse_request(d, request_at(d, i), BAL_REASON_NO_ROOM);
     }
     hold_request(d, i);
@@ -706,6 +709,10 @@ bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticke
     }
     dispatcher_end(d);
     return i != BAL_NOBODY;
+}
+
+void bal_dispatcher_set_crowded(struct bal_dispatcher *d, bool crowded) {
+    d->crowded = crowded;
 }
 
 /* Drops a request in any state: its client has gone, or its process is dead. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c6469730006); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c6469730007); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 

@@ -146,6 +146,7 @@ struct bal_dispatcher {
     bool timed;        /* it needs reports at a rate, and no station sends them */
     bool reports_idle; /* the same of reports of servers that have a free slot ... */
     bool reports_load; /* ... and of the load that a response has left */
+    bool crowded;      /* this process cannot let another request wait */
     uint32_t self;     /* this process's index; BAL_NOBODY: it is not registered */
     uint32_t servers;
     struct bal_fleet fleet;

@@ -167,7 +167,7 @@ static bool admit_request(struct bal_station *s, uint32_t i, struct bal_station_
         block->counts.ran++;
         task->verdict = BAL_RUN;
         bal_ledger_entry_set(&j->entry, RUNNING);
-    } else if (make_place(s, j->entry.rank)) {
+    } else if (!s->crowded && make_place(s, j->entry.rank)) {
         bal_ledger_push(&s->ledger, &block->waiting[j->entry.rank], i);
         block->waiting_count++;
         task->verdict = BAL_QUEUE;
@@ -186,6 +186,10 @@ static uint64_t retry_time(const struct bal_station *s, uint32_t rank) {
     for (uint32_t k = 0; k <= rank; k++)
         ahead += s->block->waiting[k].count;
     return drain_rate_time(&s->block->drain_rate, ahead + 1);
+}
+
+void bal_station_set_crowded(struct bal_station *s, bool crowded) {
+    s->crowded = crowded;
 }
 
 void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint64_t dispatcher, bool moved,
@@ -212,6 +216,7 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
     }
     if (task->verdict == BAL_FULL) {
         block->counts.full++;
+        block->counts.crowded += s->crowded && i != BAL_NOBODY;
         task->retry_ns = retry_time(s, rank);
     }
     station_end(s);

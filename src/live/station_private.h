@@ -79,6 +79,7 @@ struct station_block {
 struct bal_station {
     struct station_block *block;
     uint32_t self;
+    bool crowded; /* this process cannot let another request wait */
     struct bal_rng rng;
     struct bal_ledger ledger;
     struct bal_worker *worker;

@@ -28,6 +28,9 @@ void bal_examined_fini(struct examined *x);
 /* Has the policy written outside its block? */
 bool bal_examined_is_guarded(const struct examined *x);
 
+/* As bal_plugin_examine(), in so many seconds at most. */
+enum bal_code bal_plugin_examine_within(const char *text, unsigned limit, struct bal_error *err);
+
 enum bal_code bal_examine_storm(const struct bal_policy_spec *spec, struct bal_error *err);
 enum bal_code bal_examine_symmetry(const struct bal_policy_spec *spec, struct bal_error *err);
 

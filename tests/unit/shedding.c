@@ -306,6 +306,51 @@ static void refusals_not_learned_take_no_place(void **state) {
     end(&f);
 }
 
+/* A process without a free connection cannot let a request wait, however urgent: it takes no other's place.
+ */
+static void who_cannot_wait_pushes_nobody_out(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = dispatcher_config();
+    memset(config.class_limit, 0, sizeof config.class_limit);
+    struct fixture f = begin_dispatcher(&config);
+    struct bal_dispatch to;
+    for (int i = 0; i < 1 + WAITING; i++)
+        bal_dispatcher_arrive(f.view, f.now, CLASSES - 1, &to);
+    bal_dispatcher_set_crowded(f.view, true);
+    for (uint32_t rank = 0; rank < CLASSES; rank++) {
+        bal_dispatcher_arrive(f.view, f.now, rank, &to);
+        assert_true(to.verdict == BAL_REFUSE && to.reason == BAL_REASON_NO_ROOM);
+        assert_int_equal(bal_dispatcher_held(f.view, CLASSES - 1), WAITING);
+    }
+    const struct bal_dispatcher_counts counts = bal_dispatcher_counts(f.view);
+    assert_true(counts.crowded == CLASSES && counts.replaced == 0 && counts.overflow == CLASSES);
+    bal_dispatcher_set_crowded(f.view, false);
+    bal_dispatcher_arrive(f.view, f.now, 0, &to);
+    assert_int_equal(to.verdict, BAL_WAIT);
+    assert_int_equal(bal_dispatcher_held(f.view, CLASSES - 1), WAITING - 1);
+    assert_null(bal_dispatcher_find_inconsistency(f.view));
+    end(&f);
+}
+
+static void nor_at_a_station(void **state) {
+    (void)state;
+    struct bal_station_config config = station_config();
+    memset(config.class_limit, 0, sizeof config.class_limit);
+    struct fixture f = begin_station(&config);
+    struct bal_station_task task;
+    for (int i = 0; i < 1 + WAITING; i++)
+        bal_station_arrive(f.view, f.now, CLASSES - 1, 0, false, &task);
+    bal_station_set_crowded(f.view, true);
+    bal_station_arrive(f.view, f.now, 0, 0, false, &task);
+    assert_int_equal(task.verdict, BAL_FULL);
+    assert_true(bal_station_counts(f.view).crowded == 1 && bal_station_counts(f.view).replaced == 0);
+    bal_station_set_crowded(f.view, false);
+    bal_station_arrive(f.view, f.now, 0, 0, false, &task);
+    assert_int_equal(task.verdict, BAL_QUEUE);
+    assert_int_equal(bal_station_counts(f.view).replaced, 1);
+    end(&f);
+}
+
 /* ---- when to come again ---- */
 
 /* One response each 10 ms: whoever is refused when so many wait in front is told their time and its own. */
@@ -387,6 +432,8 @@ int main(void) {
         cmocka_unit_test(the_hold_queue_of_a_dispatcher),
         cmocka_unit_test(the_queue_of_a_station),
         cmocka_unit_test(refusals_not_learned_take_no_place),
+        cmocka_unit_test(who_cannot_wait_pushes_nobody_out),
+        cmocka_unit_test(nor_at_a_station),
         cmocka_unit_test(a_refused_client_is_told_how_long_the_backlog_takes),
         cmocka_unit_test(a_station_tells_it_too),
     };

@@ -198,6 +198,9 @@ bool bal_dispatcher_respond(struct bal_dispatcher *d, uint64_t now, uint64_t tic
  * number of retries. */
 bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticket, enum bal_outcome outcome,
                           struct bal_dispatch *to);
+/* Can this process let one more request wait? From now on, until it says otherwise; at first it can. One that
+ * cannot is refused, with NO_ROOM, and takes no other's place. Without the lock. */
+void bal_dispatcher_set_crowded(struct bal_dispatcher *d, bool crowded);
 /* The client has gone away, whatever the request was doing. It does not count for or against the server. */
 bool bal_dispatcher_cancel(struct bal_dispatcher *d, uint64_t now, uint64_t ticket);
 
@@ -248,6 +251,7 @@ struct bal_dispatcher_counts {
     uint64_t held;                  /* requests that were held */
     uint64_t overdue, overflow;     /* not held, or no longer: held for too long; the hold queue was full */
     uint64_t replaced;              /* of overflow: its place went to a more urgent request */
+    uint64_t crowded;               /* of overflow: its process could not let it wait */
     uint64_t refused, no_room;      /* for any reason but this one; the ledger was full */
     uint64_t tokens, used, expired; /* offered to us; used by a request; gone unused */
     uint64_t probes, unsent;        /* servers asked; messages beyond the capacity */

@@ -116,6 +116,8 @@ struct bal_station_task {
  * another station, to which it was sent first: it is not given away again. */
 void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint64_t dispatcher, bool moved,
                         struct bal_station_task *task);
+/* Can this process let one more request wait? As bal_dispatcher_set_crowded(). */
+void bal_station_set_crowded(struct bal_station *s, bool crowded);
 /* The head of the app's response is about to be sent. True: *message offers the slot of this request to the
  * dispatcher that sent it; send it with the response instead of as a datagram. The offer takes effect when
  * the response ends: that dispatcher processes it then (bal_dispatcher_receive), if the response was
@@ -150,6 +152,7 @@ void bal_station_drain(struct bal_station *s, uint64_t now, bool on);
 struct bal_station_counts {
     uint64_t arrived, ran, answered, failed, full, cancelled, reaped;
     uint64_t replaced;            /* of full: its place went to a more urgent request */
+    uint64_t crowded;             /* of full: its process could not let it wait */
     uint64_t overdue;             /* refused because it had waited for too long */
     uint64_t given, returned;     /* to other stations, and back */
     uint64_t offers, piggybacked; /* slots that were offered; of these on responses */
