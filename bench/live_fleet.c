@@ -6,6 +6,7 @@
 #include "ballast/live/station.h"
 #include "base/event_list.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,15 @@ enum what { ARRIVAL, DATAGRAM, REQUEST, DONE, RESPONSE, PASS };
 
 struct event {
     enum what what;
-    uint32_t host;              /* a dispatcher, or behind them a station */
-    uint32_t request;           /* of REQUEST, DONE and RESPONSE */
-    uint32_t next;              /* free one */
-    struct bal_message message; /* of DATAGRAM */
+    uint32_t host;    /* a dispatcher, or behind them a station */
+    uint32_t request; /* of REQUEST, DONE and RESPONSE; DATAGRAM: its place among the messages */
+    uint32_t next;    /* free one */
+};
+
+/* A message under way, to so many receivers. */
+struct parcel {
+    uint32_t receivers, next; /* next: free one */
+    struct bal_message message;
 };
 
 struct request {
@@ -41,10 +47,12 @@ struct fleet {
     struct bal_rng rng;
     void *host[HOSTS_MOST], *block[HOSTS_MOST];
     uint64_t pass_at[HOSTS_MOST];
+    uint32_t *of_ticket[HOSTS_MOST]; /* the request of each place in the host's ledger */
     struct bal_event_list event_list;
     struct event *event;
     struct request *request;
-    uint32_t events, requests, free_event, free_request;
+    struct parcel *parcel;
+    uint32_t events, requests, parcels, free_event, free_request, free_parcel;
     /* since the warm-up */
     bool counting;
     uint64_t datagrams, answered, arrived, held;
@@ -88,6 +96,31 @@ static uint32_t new_request(struct fleet *f) {
     return f->requests++;
 }
 
+/* The longest message but for GRANT, which nothing sends here. */
+enum { MESSAGE_BYTES = offsetof(struct bal_message, load) + sizeof(struct bal_message_load) };
+
+static uint32_t new_parcel(struct fleet *f, const struct bal_message *message, uint32_t receivers) {
+    uint32_t i = f->free_parcel;
+    if (i != BAL_NONE) {
+        f->free_parcel = f->parcel[i].next;
+    } else {
+        if ((f->parcels & (f->parcels - 1)) == 0)
+            f->parcel =
+                check_memory(realloc(f->parcel, (f->parcels ? 2 * f->parcels : 1) * sizeof *f->parcel));
+        i = f->parcels++;
+    }
+    f->parcel[i].receivers = receivers;
+    memcpy(&f->parcel[i].message, message, MESSAGE_BYTES);
+    return i;
+}
+
+static void free_parcel(struct fleet *f, uint32_t i) {
+    if (--f->parcel[i].receivers > 0)
+        return;
+    f->parcel[i].next = f->free_parcel;
+    f->free_parcel = i;
+}
+
 /* ---- what hosts hand out ---- */
 
 static uint32_t host_of(const struct fleet *f, uint64_t id) {
@@ -103,9 +136,10 @@ static void send_messages(struct fleet *f, uint32_t host) {
         const bool all = out[i].receiver == BAL_EVERYONE;
         const uint32_t first = !all ? host_of(f, out[i].receiver) : dispatcher ? f->dispatchers : 0;
         const uint32_t number = !all ? 1 : dispatcher ? f->servers : f->dispatchers;
+        const uint32_t parcel = new_parcel(f, &out[i], number);
         for (uint32_t k = 0; k < number; k++)
             schedule_event(f, f->delay,
-                           (struct event){.what = DATAGRAM, .host = first + k, .message = out[i]});
+                           (struct event){.what = DATAGRAM, .host = first + k, .request = parcel});
         f->datagrams += f->counting ? number : 0;
     }
 }
@@ -114,6 +148,7 @@ static void run_timers(struct fleet *f, uint32_t host);
 
 static void send_request(struct fleet *f, uint32_t i, const struct bal_dispatch *to) {
     f->request[i].ticket = to->ticket;
+    f->of_ticket[f->request[i].dispatcher][(uint32_t)to->ticket] = i;
     if (to->verdict == BAL_SEND) {
         f->request[i].server = to->server;
         schedule_event(f, f->delay,
@@ -126,18 +161,15 @@ static void send_request(struct fleet *f, uint32_t i, const struct bal_dispatch 
 static void read_decisions(struct fleet *f, uint32_t d) {
     struct bal_dispatch to;
     while (bal_dispatcher_next_decision(f->host[d], f->now, &to))
-        for (uint32_t i = 0; i < f->requests; i++)
-            if (f->request[i].dispatcher == d && f->request[i].ticket == to.ticket)
-                send_request(f, i, &to);
+        send_request(f, f->of_ticket[d][(uint32_t)to.ticket], &to);
 }
 
 static void read_granted_tasks(struct fleet *f, uint32_t host) {
     struct bal_station_task task;
     while (bal_station_next_decision(f->host[host], f->now, &task))
-        for (uint32_t i = 0; i < f->requests; i++)
-            if (f->request[i].server == host - f->dispatchers && f->request[i].station_ticket == task.ticket)
-                schedule_event(f, bal_rng_exp(&f->rng) * f->service,
-                               (struct event){.what = DONE, .host = host, .request = i});
+        schedule_event(
+            f, bal_rng_exp(&f->rng) * f->service,
+            (struct event){.what = DONE, .host = host, .request = f->of_ticket[host][(uint32_t)task.ticket]});
 }
 
 /* After every operation of a host. */
@@ -187,6 +219,7 @@ static void reach_station(struct fleet *f, const struct event *event) {
     struct bal_station_task task;
     bal_station_arrive(f->host[event->host], f->now, 0, DISPATCHER_ID + r->dispatcher, false, &task);
     r->station_ticket = task.ticket;
+    f->of_ticket[event->host][(uint32_t)task.ticket] = event->request;
     r->promised = false;
     if (task.verdict == BAL_RUN)
         schedule_event(f, bal_rng_exp(&f->rng) * f->service,
@@ -223,9 +256,10 @@ static void handle_event(struct fleet *f, const struct event *event) {
         break;
     case DATAGRAM:
         if (event->host < f->dispatchers)
-            bal_dispatcher_receive(f->host[event->host], f->now, &event->message);
+            bal_dispatcher_receive(f->host[event->host], f->now, &f->parcel[event->request].message);
         else
-            bal_station_receive(f->host[event->host], f->now, &event->message);
+            bal_station_receive(f->host[event->host], f->now, &f->parcel[event->request].message);
+        free_parcel(f, event->request);
         flush_host(f, event->host);
         break;
     case REQUEST:
@@ -285,6 +319,7 @@ static void begin_dispatcher(struct fleet *f, uint32_t d, const struct bal_polic
         snprintf(names[i], sizeof names[i], "10.0.0.%u:80", i);
         servers[i] = (struct bal_dispatcher_server){.name = names[i], .station = STATION_ID + i};
     }
+    f->of_ticket[d] = check_memory(calloc(config.requests, sizeof *f->of_ticket[d]));
     exit_on_error(bal_dispatcher_check(policy, &config, &err), &err);
     f->block[d] = check_memory(aligned_alloc(64, (bal_dispatcher_size(policy, &config) + 63) / 64 * 64));
     bal_dispatcher_create(f->block[d], policy, &config, f->now);
@@ -310,6 +345,7 @@ static void begin_station(struct fleet *f, uint32_t server, uint64_t seed) {
                                               .boot = 1};
     for (uint32_t d = 0; d < f->dispatchers; d++)
         dispatchers[d] = DISPATCHER_ID + d;
+    f->of_ticket[host] = check_memory(calloc(config.queue + config.slots, sizeof *f->of_ticket[host]));
     exit_on_error(bal_station_check(&config, &err), &err);
     f->block[host] = check_memory(aligned_alloc(64, (bal_station_size(&config) + 63) / 64 * 64));
     bal_station_create(f->block[host], &config, f->now);
@@ -335,7 +371,7 @@ static void fleet_init(struct fleet *f, const char *text, uint64_t seed) {
     exit_on_error(bal_policy_parse(text, &policy, &err), &err);
     bal_rng_init(&f->rng, seed, 0, BAL_STREAM_TEST);
     f->now = MS;
-    f->free_event = f->free_request = BAL_NONE;
+    f->free_event = f->free_request = f->free_parcel = BAL_NONE;
     for (uint32_t d = 0; d < f->dispatchers; d++)
         begin_dispatcher(f, d, &policy, seed);
     for (uint32_t server = 0; server < f->servers; server++)
@@ -354,10 +390,12 @@ static void fleet_fini(struct fleet *f) {
     for (uint32_t host = 0; host < f->dispatchers + f->servers; host++) {
         free(f->host[host]);
         free(f->block[host]);
+        free(f->of_ticket[host]);
     }
     bal_event_list_fini(&f->event_list);
     free(f->event);
     free(f->request);
+    free(f->parcel);
     free(f);
 }
 

@@ -32,7 +32,7 @@ uint32_t bal_network_new_job(struct network *net) {
     struct job *j = &net->job[job];
     j->next = j->before = j->server = NO_INDEX;
     j->version++;
-    j->tries = 0;
+    j->tries.count = 0;
     j->started = false;
     j->arrival = j->sent = j->joined = net->now;
     net->alive++;
@@ -144,6 +144,9 @@ static void deliver_message(struct network *net, const struct message *message) 
         break;
     case POWER_TIMER:
         bal_net_server_power_timer(net, message);
+        break;
+    case START_TIMER:
+        bal_net_dispatcher_start_timer(net, message);
         break;
     case PROBE_TIMEOUT:
         bal_net_dispatcher_probe_timeout(net, message);

@@ -17,14 +17,19 @@
 
 #include "base/event_list.h"
 #include "engine/system.h"
+#include "policy/closing.h"
 #include "policy/ejection.h"
+#include "policy/inquiry.h"
 #include "policy/offers.h"
 #include "policy/slot_requests.h"
+#include "policy/start_request.h"
+#include "policy/statement.h"
+#include "policy/tries.h"
 
 #include <math.h>
 
-#define NO_INDEX UINT32_MAX /* no job, server or dispatcher */
-enum { TRIES = 4 };         /* a job that has failed so often is given up */
+#define NO_INDEX UINT32_MAX      /* no job, server or dispatcher */
+enum { TRIES = BAL_TRIES_KEPT }; /* a job that has failed so often is given up */
 
 struct job {
     double arrival;
@@ -37,8 +42,7 @@ struct job {
     uint32_t dispatcher;
     uint32_t server;  /* where it was sent last by its dispatcher */
     uint32_t version; /* of its completion: one that was foreseen before an interruption is void */
-    uint32_t tries;
-    uint32_t tried[TRIES]; /* servers at which it failed */
+    struct bal_tries tries;
     uint8_t rank;
     uint8_t kind; /* JOB_GROUPS */
     bool started;
@@ -67,6 +71,7 @@ enum message_type {
     ELIGIBILITY_TIMER, /* a dispatcher finds out which servers are eligible */
     BACKLOG_TIMER,     /* it is time for a dispatcher to send its backlog message to all servers */
     SLOT_REQUEST_TIMEOUT, /* the answer to a backlog message to one server is not waited for any longer */
+    START_TIMER,          /* it is time to send WAKE again to a server that has not answered */
 };
 
 struct message {
@@ -77,11 +82,12 @@ struct message {
     union {
         uint32_t job;
         uint32_t other;
-        uint32_t offered; /* HEARTBEAT, REPORT: slots that it has been offered and has not used */
     };
+    uint32_t offered; /* HEARTBEAT, REPORT, RESPONSE: slots that it has been offered and has not used */
+    uint32_t number;  /* of statements (policy/statement.h): of all that the sender has made */
     union {
-        uint64_t token;   /* HEARTBEAT, REPORT: the number of the last of these */
-        uint32_t version; /* BACKLOG: its number, to know which is the last */
+        uint64_t token; /* HEARTBEAT, REPORT: the number of the last of these; RESPONSE: 0: it offers none */
+        uint32_t version; /* of an inquiry, a timer, a service */
         uint32_t next_free;
     };
     struct bal_reply load; /* HEARTBEAT, REPLY, and reports of the load */
@@ -91,9 +97,8 @@ struct message {
 struct inquiry {
     uint32_t job;
     uint32_t version; /* one more each time it is used: late replies are void */
-    uint32_t asked, answered;
-    uint32_t *server; /* the servers probed, those that have replied first */
-    struct bal_reply *reply;
+    struct bal_inquiry replies;
+    uint32_t *server;
     uint32_t next; /* free one */
 };
 
@@ -126,10 +131,13 @@ struct dispatcher {
     uint32_t *own;
     struct ranking ranking;            /* WEIGHT_INDEX */
     struct bal_length_index own_index; /* LENGTH_INDEX */
-    uint32_t *length, *urgent;         /* the contents of replies, where messages take time */
-    double *heard;                     /* of each server; kept where there are heartbeats */
-    uint8_t *said; /* its last report, for when it is open again; kept where servers may be closed */
+    uint32_t *length, *urgent; /* of each server, by its newest statement; used where messages take time */
+    double *known_until;       /* when its last statement expires; kept where there are heartbeats */
+    uint32_t *newest; /* the number of its newest statement; kept where messages may overtake each other */
+    uint8_t *said;    /* its last report, for when it is open again; kept where servers may be closed */
+    uint32_t *closed; /* enum bal_closed, of each server */
     struct bal_set *eligible;
+    struct bal_start_request *start; /* of each server; kept where servers are switched on and off */
     struct bal_ejection *ejection;
     double looks_at;                       /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
     struct list held[BAL_JOB_CLASSES_MAX]; /* by rank */
@@ -138,7 +146,7 @@ struct dispatcher {
     /* of each server, where they do; not part of struct seen: few policies hold jobs and use it */
     struct bal_slot_request *request;
     struct bal_backlog backlog;
-    uint32_t sequence; /* of the last BACKLOG */
+    uint32_t statements; /* as of a server: BACKLOG messages */
 };
 
 enum power { ON, OFF, SETUP, DOWN };
@@ -148,8 +156,9 @@ struct net_server {
     uint32_t running;
     uint32_t *in_slot; /* jobs in service */
     enum power power;
-    uint32_t timer;   /* version of its POWER_TIMER */
-    uint32_t offered; /* slots that dispatchers have been offered and have not used */
+    uint32_t timer;      /* version of its POWER_TIMER */
+    uint32_t offered;    /* slots that dispatchers have been offered and have not used */
+    uint32_t statements; /* so many it has made */
     struct latency_ewma latency_ewma;
     double per_speed;
     bool fails_fast;
@@ -184,7 +193,7 @@ struct network {
     bool offers;              /* servers offer their free slots; else they report each of them */
     char *books;              /* what servers have offered, one after the other (network_offers.c) */
     size_t book_size;         /* bytes of each */
-    uint32_t *sequences;      /* of each server, of each dispatcher: the number of its last backlog message */
+    uint32_t *newest_backlog; /* of each server, of each dispatcher: the number of its newest one */
     struct bal_set *everyone; /* all dispatchers */
 
     struct job *job;
@@ -280,6 +289,7 @@ void bal_net_dispatcher_receive_response(struct network *net, const struct messa
                                                                                                  FAILURE, LOST
                                                                                                */
 void bal_net_dispatcher_probe_timeout(struct network *net, const struct message *message);
+void bal_net_dispatcher_start_timer(struct network *net, const struct message *message);
 void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher); /* which servers are open
                                                                                       now */
 static inline uint32_t net_dispatcher_held(const struct dispatcher *d) {
@@ -306,6 +316,9 @@ void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_r
                                 uint32_t dispatcher);
 void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t dispatcher);
 void bal_net_server_send_heartbeat(struct network *net, uint32_t server, uint32_t dispatcher);
+static inline uint32_t net_server_next_statement(struct network *net, uint32_t server) {
+    return ++net->net_server[server].statements;
+}
 /* An idle server reports again that it is idle, at its rate. */
 void bal_net_server_report_still_idle(struct network *net, uint32_t server);
 bool bal_net_server_is_idle(const struct network *net, uint32_t server);
@@ -319,6 +332,13 @@ void bal_network_offers_fini(struct network *net);
 uint32_t bal_network_offers_start(struct network *net, uint32_t server, uint32_t slots);
 /* Slots are free: offers them by a report of that kind. */
 void bal_network_offers_fill(struct network *net, uint32_t server, enum bal_report report);
+/* A service is about to end: who gets the slot (NO_INDEX: that is not decided yet); and an offer of it that
+ * is sent with the response, if it is the dispatcher of the job. */
+uint32_t bal_network_offers_reserve(struct network *net, uint32_t server, uint32_t job,
+                                    struct message *response);
+/* It has ended. */
+void bal_network_offers_end_reservation(struct network *net, uint32_t server, uint32_t dispatcher,
+                                        bool rides);
 /* A job of a dispatcher has come; a slot is in use that may have been offered; the server is not on any
  * longer. forget: it does not know any longer who has a backlog. */
 void bal_network_offers_use(struct network *net, uint32_t server, uint32_t dispatcher);

@@ -28,7 +28,7 @@ static void send_backlog(struct dispatcher *d, uint32_t server, uint32_t held, b
                                        .server = server,
                                        .dispatcher = (uint32_t)(d - net->dispatcher),
                                        .other = held,
-                                       .version = ++d->sequence});
+                                       .number = ++d->statements});
 }
 
 static void request_slot(struct dispatcher *d, uint32_t server) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Ejection: after so many failures in a row, for so many mean service times the first time. */
-enum { FAILURES = 3, BACK_OFF = 10, BEATS_MISSED = 3 };
+enum { FAILURES = 3, BACK_OFF = 10 };
 
 static uint32_t find_fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
     const struct dispatcher *d = fleet->host;
@@ -73,10 +73,6 @@ void bal_net_dispatcher_count_own(struct network *net, uint32_t job) {
 
 /* ---- which servers are open ---- */
 
-static bool is_alive(const struct network *net, const struct dispatcher *d, uint32_t server) {
-    return !d->heard || net->now - d->heard[server] <= BEATS_MISSED * net->wire->heartbeat;
-}
-
 static void dispatch_held(struct network *net, uint32_t dispatcher);
 
 /* What the policy is told of a server that it has used a token of, or that is open again. */
@@ -89,46 +85,88 @@ static enum bal_report current_report(const struct network *net, const struct di
     return net->spec->policy->wants & BAL_WANTS_STILL_IDLE ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;
 }
 
-/* What was heard of a silent server will be too old when it is back. */
-static void forget_silent_server(struct dispatcher *d, uint32_t server) {
-    d->said[server] = BAL_REPORT_BUSY;
-    if (d->seen && d->heard[server] >= 0)
-        d->seen[server].tokens.count = 0;
+static struct bal_closing closing_of(struct network *net, struct dispatcher *d) {
+    return (struct bal_closing){.closed = d->closed,
+                                .stride = sizeof *d->closed,
+                                .servers = net->system.servers,
+                                .open = d->eligible,
+                                .own = d->own,
+                                .weight = d->fleet.weight,
+                                .rng = &net->wires};
 }
 
-static void update_eligible(struct network *net, struct dispatcher *d, uint32_t server) {
-    const bool open =
-        is_alive(net, d, server) && (!d->ejection || bal_ejection_allows(d->ejection, server, net->now));
-    if (open == bal_set_contains(d->eligible, server))
+/* A reason for not choosing it begins or ceases to hold. Reports of a closed server are not passed on before
+ * it is open again. */
+static void mark_server(struct network *net, struct dispatcher *d, uint32_t server, enum bal_closed reason,
+                        bool closed) {
+    const struct bal_closing closing = closing_of(net, d);
+    if (!closing_mark(&closing, server, reason, closed))
         return;
-    if (open)
-        bal_set_insert(d->eligible, server);
-    else
-        bal_set_remove(d->eligible, server);
-    if (!is_alive(net, d, server))
-        forget_silent_server(d, server);
+    const bool open = !closed;
     update_eligible_set(net, d);
-    /* Reports of a closed server are not passed on before it is open again. */
     bal_policy_report(net->spec, d->state, &d->fleet, open ? current_report(net, d, server) : BAL_REPORT_GONE,
                       server, NULL);
     if (open)
         bal_network_backlog_server_eligible(d, server);
     else
         bal_network_backlog_server_ineligible(d, server);
-    if (open && net_dispatcher_held(d))
-        dispatch_held(net, (uint32_t)(d - net->dispatcher));
+}
+
+/* What was heard of a silent server will be too old when it is back. */
+static void forget_silent_server(struct dispatcher *d, uint32_t server) {
+    d->said[server] = BAL_REPORT_BUSY;
+    if (d->seen)
+        d->seen[server].tokens.count = 0;
+}
+
+static void update_eligible(struct network *net, struct dispatcher *d, uint32_t server) {
+    const bool silent = d->known_until && net->now >= d->known_until[server];
+    if (silent && !(d->closed[server] & BAL_CLOSED_SILENT))
+        forget_silent_server(d, server);
+    if (d->known_until)
+        mark_server(net, d, server, BAL_CLOSED_SILENT, silent);
+    if (d->ejection)
+        mark_server(net, d, server, BAL_CLOSED_EJECTED, !bal_ejection_allows(d->ejection, server, net->now));
+}
+
+/* When the statement that expires first does so. */
+static double next_silence(const struct network *net, const struct dispatcher *d) {
+    double next = INFINITY;
+    for (uint32_t server = 0; d->known_until && server < net->system.servers; server++)
+        if (!(d->closed[server] & BAL_CLOSED_SILENT))
+            next = fmin(next, d->known_until[server]);
+    return next;
 }
 
 void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     for (uint32_t server = 0; server < net->system.servers; server++)
         update_eligible(net, d, server);
-    double next = d->ejection ? bal_ejection_next(d->ejection, net->now) : INFINITY;
-    if (d->heard)
-        next = fmin(next, net->now + net->wire->heartbeat);
+    const double next =
+        fmin(next_silence(net, d), d->ejection ? bal_ejection_next(d->ejection, net->now) : INFINITY);
     d->looks_at = next;
     if (next < INFINITY)
         network_schedule(net, next, (struct message){.type = ELIGIBILITY_TIMER, .dispatcher = dispatcher});
+    dispatch_held(net, dispatcher);
+}
+
+/* It has made a statement: it can be reached. One that was silent is considered healthy: earlier failures no
+ * longer count. */
+static void mark_heard(struct network *net, struct dispatcher *d, uint32_t server) {
+    if (!d->known_until)
+        return;
+    if (d->ejection && d->closed[server] & BAL_CLOSED_SILENT)
+        bal_ejection_release(d->ejection, server);
+    const double until = net->now + BAL_STATEMENT_BEATS * net->wire->heartbeat;
+    d->known_until[server] = until;
+    mark_server(net, d, server, BAL_CLOSED_SUSPECT, false);
+    update_eligible(net, d, server);
+    if (until < d->looks_at) {
+        d->looks_at = until;
+        network_schedule(
+            net, until,
+            (struct message){.type = ELIGIBILITY_TIMER, .dispatcher = (uint32_t)(d - net->dispatcher)});
+    }
 }
 
 /* An answer may have put the server into ejection, or have ended it. */
@@ -196,6 +234,33 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
         net, (struct message){.type = JOB, .server = server, .dispatcher = j->dispatcher, .job = job});
 }
 
+/* ---- servers that are off ---- */
+
+/* Without heartbeats the message is sent whenever the policy requests it, and not repeated. */
+static double start_beat(const struct network *net) {
+    return net->wire->heartbeat > 0 ? net->wire->heartbeat : 0;
+}
+
+static void send_start(struct network *net, struct dispatcher *d, uint32_t server) {
+    const uint32_t dispatcher = (uint32_t)(d - net->dispatcher);
+    network_send(net, (struct message){.type = WAKE, .server = server, .dispatcher = dispatcher});
+    if (start_beat(net) > 0 && d->start[server].left)
+        network_schedule(net, d->start[server].again_at,
+                         (struct message){.type = START_TIMER, .server = server, .dispatcher = dispatcher});
+}
+
+static void request_server_start(struct network *net, struct dispatcher *d, uint32_t server) {
+    if (start_requested(&d->start[server], net->now, start_beat(net)))
+        send_start(net, d, server);
+}
+
+void bal_net_dispatcher_start_timer(struct network *net, const struct message *message) {
+    struct dispatcher *d = &net->dispatcher[message->dispatcher];
+    struct bal_start_request *start = &d->start[message->server];
+    if (start->again_at == net->now && start_repeat(start, net->now, start_beat(net)))
+        send_start(net, d, message->server);
+}
+
 /* Probes whose replies are not waited for. */
 static void send_async_probes(struct network *net, uint32_t dispatcher) {
     struct bal_fleet *fleet = &net->dispatcher[dispatcher].fleet;
@@ -211,7 +276,7 @@ static void apply_decision(struct network *net, uint32_t job, const struct bal_d
     struct job *j = &net->job[job];
     const uint32_t dispatcher = j->dispatcher;
     if (decision->wake != BAL_NONE)
-        network_send(net, (struct message){.type = WAKE, .server = decision->wake, .dispatcher = dispatcher});
+        request_server_start(net, &net->dispatcher[dispatcher], decision->wake);
     struct bal_fleet *fleet = &net->dispatcher[dispatcher].fleet;
     if (fleet->aborts)
         network_send(net, (struct message){.type = ABORT, .server = fleet->abort, .dispatcher = dispatcher});
@@ -220,9 +285,9 @@ static void apply_decision(struct network *net, uint32_t job, const struct bal_d
         bal_list_push(net, &net->dispatcher[dispatcher].held[j->rank], job);
         net->dispatcher[dispatcher].held_jobs++;
     } else if (decision->server == BAL_NONE) {
-        if (j->tries == 0)
+        if (j->tries.count == 0)
             reuse_size(net, j);
-        discard_job(net, job, j->tries ? &system->tally.totals.failed : &system->tally.totals.refused);
+        discard_job(net, job, j->tries.count ? &system->tally.totals.failed : &system->tally.totals.refused);
     } else {
         system_check_server(system, net->now, decision->server);
         send_job(net, job, decision->server);
@@ -236,20 +301,20 @@ static void apply_decision(struct network *net, uint32_t job, const struct bal_d
 }
 
 /* Servers at which a job has failed are closed to it alone. */
-static void exclude_tried(struct network *net, struct dispatcher *d, const struct job *j, bool open[TRIES]) {
-    for (uint32_t i = 0; i < j->tries && i < TRIES; i++)
-        open[i] = bal_set_remove(d->eligible, j->tried[i]);
-    if (j->tries)
-        update_eligible_set(net, d);
+static void close_tried(struct network *net, struct dispatcher *d, const struct job *j) {
+    if (j->tries.count == 0)
+        return;
+    const struct bal_closing closing = closing_of(net, d);
+    bal_closing_close_tried(&closing, &j->tries);
+    update_eligible_set(net, d);
 }
 
-static void restore_tried(struct network *net, struct dispatcher *d, const struct job *j,
-                          const bool open[TRIES]) {
-    for (uint32_t i = 0; i < j->tries && i < TRIES; i++)
-        if (open[i])
-            bal_set_insert(d->eligible, j->tried[i]);
-    if (j->tries)
-        update_eligible_set(net, d);
+static void reopen_tried(struct network *net, struct dispatcher *d, const struct job *j) {
+    if (j->tries.count == 0)
+        return;
+    const struct bal_closing closing = closing_of(net, d);
+    bal_closing_reopen(&closing);
+    update_eligible_set(net, d);
 }
 
 /* Has the policy route a job; held: for a job that waits here, how many are held. */
@@ -261,16 +326,17 @@ static struct bal_decision call_policy(struct network *net, uint32_t job, uint32
     const uint64_t probes = d->fleet.probes;
     const struct bal_job what = {.count = 1, .rank = j->rank, .held = held};
     struct bal_decision decision = {0};
-    bool open[TRIES] = {false};
     d->fleet.now = net->now * system->per_unit;
-    exclude_tried(net, d, j, open);
+    close_tried(net, d, j);
     if (sampling)
         *asked = bal_policy_sample(net->spec, d->state, &d->fleet, &what, &d->rng);
     else
         decision = bal_policy_route(net->spec, d->state, &d->fleet, &what, &d->rng);
-    if (j->tries && d->eligible->count == 0) /* it has failed at all that there are: nothing to wait for */
-        decision.server = BAL_NONE;
-    restore_tried(net, d, j, open);
+    reopen_tried(net, d, j);
+    if (!sampling && decision.server >= system->servers) {
+        const struct bal_closing closing = closing_of(net, d);
+        decision.server = bal_closing_fallback(&closing, &j->tries, held ? BAL_HOLD : decision.server);
+    }
     system->fleet.probes += d->fleet.probes - probes;
     if (system->features & HAS_CLASSES)
         system->tally.by_class[j->rank].probes += d->fleet.probes - probes;
@@ -300,10 +366,9 @@ static struct inquiry *new_inquiry(struct network *net, uint32_t *index) {
     net->inquiry = grown;
     *index = net->inquiries;
     struct inquiry *inquiry = &grown[*index];
-    *inquiry = (struct inquiry){.server = malloc(net->system.servers * sizeof *inquiry->server),
-                                .reply = malloc(net->system.servers * sizeof *inquiry->reply)};
+    *inquiry = (struct inquiry){.server = malloc(net->system.servers * sizeof *inquiry->server)};
     net->inquiries++;
-    return inquiry->server && inquiry->reply ? inquiry : NULL;
+    return inquiry->server ? inquiry : NULL;
 }
 
 /* All replies are there, or no more are waited for. */
@@ -311,12 +376,8 @@ static void finish_inquiry(struct network *net, uint32_t index) {
     struct inquiry *inquiry = &net->inquiry[index];
     const uint32_t job = inquiry->job;
     struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
-    for (uint32_t i = 0; i < inquiry->answered; i++) {
-        d->length[inquiry->server[i]] = inquiry->reply[i].length;
-        d->urgent[inquiry->server[i]] = inquiry->reply[i].urgent;
-    }
     d->fleet.sample = inquiry->server;
-    d->fleet.samples = inquiry->answered;
+    d->fleet.samples = inquiry->replies.answered;
     route_job(net, job);
     d->fleet.sample = NULL;
     inquiry = &net->inquiry[index];
@@ -339,9 +400,7 @@ static bool send_probes(struct network *net, uint32_t job) {
         return true;
     }
     inquiry->job = job;
-    inquiry->asked = asked;
-    inquiry->answered = 0;
-    memcpy(inquiry->server, d->fleet.ask, asked * sizeof *inquiry->server);
+    inquiry_begin(&inquiry->replies, inquiry->server, d->fleet.ask, asked);
     const uint32_t version = inquiry->version;
     for (uint32_t i = 0; i < asked; i++)
         network_send(net, (struct message){.type = PROBE,
@@ -365,26 +424,30 @@ void bal_net_dispatcher_receive_job(struct network *net, uint32_t job) {
     route_job(net, job);
 }
 
-/* After a report that was taken those that wait may have a place. First come, first served within a class,
- * but one that has failed somewhere may have to wait for another server than those behind it. */
+/* The first of those of a class that are held is sent, if it can be. One that has failed somewhere and for
+ * which there is nothing to wait for has failed for good; a live one may not be held for so long. */
+static bool dispatch_first_held(struct network *net, uint32_t dispatcher, uint32_t rank) {
+    struct dispatcher *d = &net->dispatcher[dispatcher];
+    const uint32_t job = d->held[rank].first;
+    const struct bal_decision decision = call_policy(net, job, net_dispatcher_held(d), false, NULL);
+    const bool failed = decision.server == BAL_NONE && net->job[job].tries.count;
+    if (decision.server < net->system.servers || failed) {
+        bal_list_remove(net, &d->held[rank], job);
+        d->held_jobs--;
+        apply_decision(net, job, &decision);
+        return true;
+    }
+    if (decision.wake != BAL_NONE)
+        request_server_start(net, d, decision.wake);
+    return false;
+}
+
+/* Those that wait may have a place: first come, first served within a class. */
 static void dispatch_held(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     for (uint32_t rank = 0; rank < net->system.classes; rank++)
-        for (uint32_t job = d->held[rank].first, next; d->held[rank].count && job != NO_INDEX; job = next) {
-            const struct bal_decision decision = call_policy(net, job, net_dispatcher_held(d), false, NULL);
-            next = net->job[job].next;
-            if (decision.server != BAL_HOLD) {
-                bal_list_remove(net, &d->held[rank], job);
-                d->held_jobs--;
-                apply_decision(net, job, &decision);
-                continue;
-            }
-            if (decision.wake != BAL_NONE)
-                network_send(
-                    net, (struct message){.type = WAKE, .server = decision.wake, .dispatcher = dispatcher});
-            if (net->job[job].tries == 0)
-                break;
-        }
+        while (d->held[rank].count && dispatch_first_held(net, dispatcher, rank))
+            ;
     bal_network_backlog_update(net, dispatcher);
 }
 
@@ -392,16 +455,8 @@ static void dispatch_held(struct network *net, uint32_t dispatcher) {
 
 static void receive_reply(struct network *net, const struct message *message) {
     struct inquiry *inquiry = &net->inquiry[message->other];
-    if (inquiry->version != message->version)
-        return;
-    for (uint32_t i = inquiry->answered; i < inquiry->asked; i++)
-        if (inquiry->server[i] == message->server) {
-            inquiry->server[i] = inquiry->server[inquiry->answered];
-            inquiry->server[inquiry->answered] = message->server;
-            inquiry->reply[inquiry->answered++] = message->load;
-            break;
-        }
-    if (inquiry->answered == inquiry->asked)
+    if (inquiry->version == message->version &&
+        inquiry_reply(&inquiry->replies, inquiry->server, message->server))
         finish_inquiry(net, message->other);
 }
 
@@ -425,17 +480,40 @@ static uint8_t report_of_heartbeat(const struct bal_server_state *server_state) 
 /* Tokens, and whether the server looks idle. */
 static void update_seen(struct seen *seen, const struct message *message, uint32_t slots) {
     const bool report = message->type == REPORT && message->detail != BAL_REPORT_LOAD;
-    if (!report)
+    if (message->type != RESPONSE && !report)
         seen->busy = message->load.length >= slots;
     if (message->type == HEARTBEAT)
         seen->rests = message->detail != BAL_SERVER_ON;
     if (report)
         seen->rests = message->detail == BAL_REPORT_OFF || message->detail == BAL_REPORT_SETUP;
-    if (!report && message->type != HEARTBEAT)
+    if (message->type == RESPONSE)
+        seen->rests = false;
+    if (message->type == REPLY || (message->type == REPORT && !report))
         return;
     tokens_receive(&seen->tokens, message->token, message->offered);
-    if (report && message->offered)
+    if (message->type != HEARTBEAT && message->offered)
         seen->busy = false;
+}
+
+/* The lengths that replies are compared by. An offer of slots tells that they are free. */
+static void update_length(struct network *net, struct dispatcher *d, const struct message *message) {
+    const uint32_t server = message->server;
+    if (message->type == HEARTBEAT || message->type == REPLY ||
+        (message->type == REPORT && message->detail == BAL_REPORT_LOAD)) {
+        d->length[server] = message->load.length;
+        d->urgent[server] = message->load.urgent;
+    } else if (message->offered) {
+        d->length[server] = net->system.slots - message->offered;
+    }
+}
+
+/* Has the server told that it is off? A reply to a probe tells nothing of this. */
+static void update_start(struct dispatcher *d, const struct message *message) {
+    const bool off = message->type == HEARTBEAT
+                         ? message->detail == BAL_SERVER_OFF
+                         : message->type == REPORT && message->detail == BAL_REPORT_OFF;
+    if (d->start && message->type != REPLY)
+        start_answered(&d->start[message->server], off);
 }
 
 /* The message is stored before the server may be opened by it: so the policy gets the new state of a server
@@ -443,6 +521,9 @@ static void update_seen(struct seen *seen, const struct message *message, uint32
 static void record_report(struct network *net, struct dispatcher *d, const struct message *message,
                           struct bal_server_state *server_state) {
     const uint32_t server = message->server;
+    if (net->takes_time)
+        update_length(net, d, message);
+    update_start(d, message);
     if (d->seen) {
         update_seen(&d->seen[server], message, net->system.slots);
         server_state->offered_elsewhere = d->seen[server].tokens.count == 0;
@@ -453,38 +534,58 @@ static void record_report(struct network *net, struct dispatcher *d, const struc
         d->said[server] = report_of_heartbeat(server_state);
     if (d->seen)
         bal_network_backlog_server_reported(d, server);
-    if (d->heard) {
-        d->heard[server] = net->now;
-        update_eligible(net, d, server);
-    }
+    if (message->type != RESPONSE)
+        mark_heard(net, d, server);
     if (d->seen && d->seen[server].tokens.count && !bal_is_eligible(&d->fleet, server))
         bal_network_backlog_server_ineligible(d, server);
 }
 
+/* Is it the newest statement of its server? */
+static bool is_newest(struct dispatcher *d, const struct message *message) {
+    if (!d->newest)
+        return true;
+    if (!statement_is_newest(message->number, d->newest[message->server]))
+        return false;
+    d->newest[message->server] = message->number;
+    return true;
+}
+
+/* Tells the policy what was received. was_open: of the server, before. */
+static void report_to_policy(struct network *net, struct dispatcher *d, const struct message *message,
+                             const struct bal_server_state *server_state, bool was_open) {
+    const uint32_t server = message->server;
+    if (message->type == RESPONSE) /* with an offer */
+        bal_policy_report(net->spec, d->state, &d->fleet, current_report(net, d, server), server, NULL);
+    else if (!was_open || message->type == REPLY) /* the rest was reported when it was opened */
+        bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, server, &message->load);
+    else if (message->type == HEARTBEAT)
+        bal_policy_sync_server(net->spec, d->state, &d->fleet, server, server_state);
+    else
+        bal_policy_report(net->spec, d->state, &d->fleet, (enum bal_report)message->detail, server,
+                          &message->load);
+}
+
+/* A statement that comes late is not used; but it answers a question, and a reply is a reply. */
 void bal_net_dispatcher_receive_report(struct network *net, const struct message *message) {
     struct dispatcher *d = &net->dispatcher[message->dispatcher];
-    struct bal_server_state server_state = {(enum bal_server_status)message->detail, net->system.slots,
-                                            message->load, false};
     const bool was_open = bal_is_eligible(&d->fleet, message->server);
+    const bool newest = is_newest(d, message), awaited = message->type == REPLY && message->other != NO_INDEX;
     d->fleet.now = net->now * net->system.per_unit;
-    record_report(net, d, message, &server_state);
-    if (message->type == REPLY && message->other != NO_INDEX) {
+    if (newest) {
+        struct bal_server_state server_state = {(enum bal_server_status)message->detail, net->system.slots,
+                                                message->load, false};
+        record_report(net, d, message, &server_state);
+        if (!awaited && bal_is_eligible(&d->fleet, message->server))
+            report_to_policy(net, d, message, &server_state, was_open);
+    } else if (d->seen) {
+        bal_network_backlog_server_reported(d, message->server);
+    }
+    if (awaited)
         receive_reply(net, message);
-        return;
-    }
-    if (!bal_is_eligible(&d->fleet, message->server)) {
-        bal_network_backlog_update(net, message->dispatcher);
-        return;
-    }
-    if (!was_open || message->type == REPLY) /* the rest was reported when it was opened */
-        bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, message->server, &message->load);
-    else if (message->type == HEARTBEAT)
-        bal_policy_sync_server(net->spec, d->state, &d->fleet, message->server, &server_state);
-    else
-        bal_policy_report(net->spec, d->state, &d->fleet, (enum bal_report)message->detail, message->server,
-                          &message->load);
     if (net_dispatcher_held(d))
         dispatch_held(net, message->dispatcher);
+    else
+        bal_network_backlog_update(net, message->dispatcher);
 }
 
 static void complete_job(struct network *net, uint32_t job, bool failed) {
@@ -514,12 +615,10 @@ static void drop_lost_job(struct network *net, uint32_t job) {
     discard_job(net, job, &net->system.tally.totals.lost);
 }
 
-/* Where servers send heartbeats, one that could not be reached is closed until its next message. */
+/* Where servers send heartbeats, one that could not be reached is closed until its next statement. */
 static void mark_unreachable(struct network *net, struct dispatcher *d, uint32_t server) {
-    if (!d->heard)
-        return;
-    d->heard[server] = -INFINITY;
-    update_eligible(net, d, server);
+    if (d->known_until)
+        mark_server(net, d, server, BAL_CLOSED_SUSPECT, true);
 }
 
 static void receive_response(struct network *net, const struct message *message) {
@@ -535,10 +634,10 @@ static void receive_response(struct network *net, const struct message *message)
     if (gone)
         mark_unreachable(net, d, server);
     update_ejection(net, dispatcher, server, failed);
-    if (!gone || net->wire->churn.lose || j->tries + 1 >= TRIES) {
+    if (!gone || net->wire->churn.lose || j->tries.count + 1 >= TRIES) {
         complete_job(net, message->job, failed);
     } else {
-        j->tried[j->tries++] = server;
+        tries_add(&j->tries, server);
         bal_net_dispatcher_receive_job(net, message->job);
     }
 }
@@ -546,11 +645,17 @@ static void receive_response(struct network *net, const struct message *message)
 /* A server from which one of its own jobs has come back may look idle now. */
 void bal_net_dispatcher_receive_response(struct network *net, const struct message *message) {
     const uint32_t dispatcher = net->job[message->job].dispatcher;
+    const struct dispatcher *d = &net->dispatcher[dispatcher];
     if (message->type == LOST)
         drop_lost_job(net, message->job);
     else
         receive_response(net, message);
-    bal_network_backlog_update(net, dispatcher);
+    if (message->token)
+        bal_net_dispatcher_receive_report(net, message);
+    else if (d->ejection && net_dispatcher_held(d)) /* it may have opened the server */
+        dispatch_held(net, dispatcher);
+    else
+        bal_network_backlog_update(net, dispatcher);
 }
 
 /* ---- setting up ---- */
@@ -583,23 +688,33 @@ static enum bal_code init_dispatcher(struct network *net, uint32_t index,
         d->seen = bal_cacheline_alloc(n, sizeof *d->seen);
         d->request = calloc(n, sizeof *d->request);
     }
+    d->closed = calloc(n, sizeof *d->closed);
+    if (system->features & POWER_SWITCHING)
+        d->start = calloc(n, sizeof *d->start);
+    if (wire->delay.mean > 0)
+        d->newest = calloc(n, sizeof *d->newest);
     if (wire->heartbeat > 0)
-        d->heard = calloc(n, sizeof *d->heard);
+        d->known_until = calloc(n, sizeof *d->known_until);
     if (wire->heartbeat > 0 || wire->ejection)
         d->said = malloc(n);
     if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
         bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
     if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask ||
-        (net->offers && (!d->seen || !d->request)) || (wire->heartbeat > 0 && !d->heard) ||
-        ((wire->heartbeat > 0 || wire->ejection) && !d->said) || (wire->ejection && !d->ejection) ||
+        (net->offers && (!d->seen || !d->request)) || (wire->heartbeat > 0 && !d->known_until) ||
+        !d->closed || (system->features & POWER_SWITCHING && !d->start) ||
+        (wire->delay.mean > 0 && !d->newest) || ((wire->heartbeat > 0 || wire->ejection) && !d->said) ||
+        (wire->ejection && !d->ejection) ||
         (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||
         (system->features & WEIGHT_INDEX && bal_ranking_init(&d->ranking, &d->fleet)))
         return BAL_E_MEMORY;
     if (d->said)
         memset(d->said, BAL_REPORT_BUSY, n);
     bal_set_init(d->eligible, n);
-    for (uint32_t server = 0; server < n; server++)
+    for (uint32_t server = 0; server < n; server++) {
         bal_set_insert(d->eligible, server);
+        if (d->known_until) /* as if it had just been heard of */
+            d->known_until[server] = BAL_STATEMENT_BEATS * wire->heartbeat;
+    }
     update_eligible_set(net, d);
     for (uint32_t rank = 0; rank < BAL_JOB_CLASSES_MAX; rank++)
         d->held[rank] = (struct list){NO_INDEX, NO_INDEX, 0};
@@ -625,17 +740,18 @@ void bal_net_dispatchers_fini(struct network *net) {
         free(d->length);
         free(d->urgent);
         free(d->eligible);
-        free(d->heard);
+        free(d->closed);
+        free(d->start);
+        free(d->newest);
+        free(d->known_until);
         free(d->said);
         free(d->seen);
         free(d->request);
         free(d->ejection);
         free(d->fleet.ask);
     }
-    for (uint32_t i = 0; i < net->inquiries; i++) {
+    for (uint32_t i = 0; i < net->inquiries; i++)
         free(net->inquiry[i].server);
-        free(net->inquiry[i].reply);
-    }
     free(net->inquiry);
     free(net->dispatcher);
 }

@@ -59,6 +59,7 @@ static void send_offer(const struct offering *o, uint32_t dispatcher) {
                                        .server = o->server,
                                        .dispatcher = dispatcher,
                                        .offered = party->offered,
+                                       .number = net_server_next_statement(net, o->server),
                                        .token = party->offers});
 }
 
@@ -123,6 +124,32 @@ void bal_network_offers_fill(struct network *net, uint32_t server, enum bal_repo
         bal_offers_fill(&offers);
 }
 
+uint32_t bal_network_offers_reserve(struct network *net, uint32_t server, uint32_t job,
+                                    struct message *response) {
+    const uint32_t to = net->job[job].dispatcher;
+    const struct net_server *s = &net->net_server[server];
+    if (!net->offers || net->job[job].server != server) /* it was moved or stolen */
+        return NO_INDEX;
+    struct offering offering = {net, server, BAL_REPORT_IDLE};
+    const struct bal_offers offers = offers_of(&offering);
+    if (!offers_fit_response(&offers, net->system.length[server] - s->running))
+        return NO_INDEX;
+    const uint32_t reserved_for = bal_offers_reserve(&offers, to);
+    if (reserved_for == to) {
+        response->offered = party_of(net, server, to)->offered + 1;
+        response->token = party_of(net, server, to)->offers;
+        response->number = net_server_next_statement(net, server);
+    }
+    return reserved_for;
+}
+
+void bal_network_offers_end_reservation(struct network *net, uint32_t server, uint32_t dispatcher,
+                                        bool rides) {
+    struct offering offering = {net, server, BAL_REPORT_IDLE};
+    const struct bal_offers offers = offers_of(&offering);
+    bal_offers_end_reservation(&offers, dispatcher, rides ? BAL_RIDE_NEWEST : BAL_RIDE_NONE);
+}
+
 void bal_network_offers_use(struct network *net, uint32_t server, uint32_t dispatcher) {
     struct offering offering = {net, server, BAL_REPORT_IDLE};
     const struct bal_offers offers = offers_of(&offering);
@@ -177,10 +204,10 @@ void bal_network_offers_prefetch(const struct network *net, uint32_t server) {
 /* ---- what is received ---- */
 
 void bal_network_offers_receive_backlog(struct network *net, const struct message *message) {
-    uint32_t *last = &net->sequences[(size_t)message->server * net->dispatchers + message->dispatcher];
-    if (net->net_server[message->server].power == DOWN || (int32_t)(message->version - *last) <= 0)
+    uint32_t *newest = &net->newest_backlog[(size_t)message->server * net->dispatchers + message->dispatcher];
+    if (net->net_server[message->server].power == DOWN || !statement_is_newest(message->number, *newest))
         return;
-    *last = message->version;
+    *newest = message->number;
     struct offering offering = {net, message->server, BAL_REPORT_IDLE};
     const struct bal_offers offers = offers_of(&offering);
     const bool alone = message->detail;
@@ -220,9 +247,9 @@ enum bal_code bal_network_offers_init(struct network *net) {
         return BAL_OK;
     net->book_size = book_size(net);
     net->books = bal_cacheline_alloc(net->system.servers, net->book_size);
-    net->sequences = calloc((size_t)net->system.servers * net->dispatchers, sizeof *net->sequences);
+    net->newest_backlog = calloc((size_t)net->system.servers * net->dispatchers, sizeof *net->newest_backlog);
     net->everyone = malloc(bal_set_size(net->dispatchers));
-    if (!net->books || !net->sequences || !net->everyone)
+    if (!net->books || !net->newest_backlog || !net->everyone)
         return BAL_E_MEMORY;
     bal_set_init(net->everyone, net->dispatchers);
     for (uint32_t d = 0; d < net->dispatchers; d++)
@@ -237,6 +264,6 @@ enum bal_code bal_network_offers_init(struct network *net) {
 
 void bal_network_offers_fini(struct network *net) {
     free(net->books);
-    free(net->sequences);
+    free(net->newest_backlog);
     free(net->everyone);
 }

@@ -22,8 +22,11 @@ static struct bal_reply load_of(const struct network *net, uint32_t server) {
 /* Reports that take back go to all that want any. */
 void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
                                 uint32_t dispatcher) {
-    struct message message = {
-        .type = REPORT, .detail = (uint8_t)what, .server = server, .dispatcher = dispatcher};
+    struct message message = {.type = REPORT,
+                              .detail = (uint8_t)what,
+                              .server = server,
+                              .dispatcher = dispatcher,
+                              .number = net_server_next_statement(net, server)};
     if (what == BAL_REPORT_LOAD)
         message.load = load_of(net, server);
     net->system.tally.totals.reports++;
@@ -159,6 +162,13 @@ static void count_up(struct network *net, uint32_t server, uint32_t rank) {
         set_timer(net, server, NULL);
 }
 
+/* A job has left: slots that are free may be offered. */
+static void report_free_slots(struct network *net, uint32_t server) {
+    const struct system *system = &net->system;
+    if (system->features & IDLE_REPORTS && bal_net_server_is_idle(net, server))
+        report_idle(net, server, BAL_REPORT_IDLE);
+}
+
 /* A job leaves the server and is at none, for a while or for ever. */
 static void count_down(struct network *net, uint32_t server, uint32_t rank) {
     struct system *system = &net->system;
@@ -174,12 +184,8 @@ static void count_down(struct network *net, uint32_t server, uint32_t rank) {
     }
     set_idle(net, server);
     count_state(net, before, state_of(net, server));
-    if (net->net_server[server].power != ON)
-        return;
-    if (system->features & POWER_SWITCHING && left == 0)
+    if (net->net_server[server].power == ON && system->features & POWER_SWITCHING && left == 0)
         set_timer(net, server, &net->standby);
-    if (system->features & IDLE_REPORTS && left <= system_room(system, system->features))
-        report_idle(net, server, BAL_REPORT_IDLE);
 }
 
 /* ---- service ---- */
@@ -325,8 +331,10 @@ static uint32_t hand_over_jobs(struct network *net, uint32_t from, uint32_t amou
             add_job(net, to, job);
         job = next;
     }
-    for (uint32_t i = 0; i < taken; i++)
+    for (uint32_t i = 0; i < taken; i++) {
         count_down(net, from, 0);
+        report_free_slots(net, from);
+    }
     net->system.tally.totals.steals++;
     net->system.tally.totals.stolen += taken;
     return taken;
@@ -378,6 +386,7 @@ static void move_job(struct network *net, uint32_t from, uint32_t to) {
     const uint32_t job = low->last;
     bal_list_remove(net, low, job);
     count_down(net, from, 1);
+    report_free_slots(net, from);
     net->system.tally.totals.moves++;
     network_send_reliable(net, (struct message){.type = JOB, .server = to, .job = job});
 }
@@ -396,11 +405,14 @@ void bal_net_server_receive(struct network *net, const struct message *message) 
                                                .dispatcher = message->dispatcher,
                                                .other = message->other,
                                                .version = message->version,
+                                               .number = net_server_next_statement(net, server),
                                                .load = load_of(net, server)});
         break;
     case WAKE:
         if (s->power == OFF)
             start_setup(net, server, message->dispatcher);
+        else if (s->power != DOWN && net->takes_time)
+            bal_net_server_send_state(net, server, message->dispatcher);
         break;
     case ABORT:
         abort_setup(net, server);
@@ -426,14 +438,18 @@ void bal_net_server_complete(struct network *net, const struct message *message)
     const bool steals = net->system.features & STEALING && net->system.length[server] == 1;
     if (steals && !net->takes_time)
         steal_jobs(net, server);
+    struct message response = {
+        .type = RESPONSE, .dispatcher = j->dispatcher, .server = server, .job = job, .detail = s->fails_fast};
+    const uint32_t reserved_for = bal_network_offers_reserve(net, server, job, &response);
     leave_slot(net, server, job);
     count_down(net, server, j->rank);
+    if (reserved_for != NO_INDEX)
+        bal_network_offers_end_reservation(net, server, reserved_for, response.token != 0);
+    report_free_slots(net, server);
     if (net->system.features & ASYNC_PROBES)
         latency_ewma_add(&s->latency_ewma, (net->now - j->joined) * net->system.per_unit,
                          net->system.length[server]);
-    network_send_reliable(
-        net,
-        (struct message){.type = RESPONSE, .dispatcher = j->dispatcher, .job = job, .detail = s->fails_fast});
+    network_send_reliable(net, response);
     if (steals && net->takes_time)
         steal_jobs(net, server);
     if (net->system.features & LOAD_REPORTS &&
@@ -470,6 +486,7 @@ void bal_net_server_send_state(struct network *net, uint32_t server, uint32_t di
                               .detail = standing[net->net_server[server].power],
                               .server = server,
                               .dispatcher = dispatcher,
+                              .number = net_server_next_statement(net, server),
                               .load = load_of(net, server)};
     if (net->offers) {
         const struct bal_offer_party *party = bal_network_offers_party(net, server, dispatcher);

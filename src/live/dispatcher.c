@@ -72,7 +72,7 @@ static void report_idle(struct bal_dispatcher *d, uint32_t server) {
 
 static void assign_server(struct bal_dispatcher *d, struct request *r, uint32_t server,
                           enum request_state state) {
-    r->reason = r->tries                   ? BAL_REASON_RETRY
+    r->reason = r->tries.count             ? BAL_REASON_RETRY
                 : r->entry.state == HELD   ? BAL_REASON_HELD
                 : has_free_slot(d, server) ? BAL_REASON_TOKEN
                                            : BAL_REASON_ELSE;
@@ -205,16 +205,12 @@ static void free_inquiry(struct bal_dispatcher *d, uint32_t i) {
 
 /* ---- routing ---- */
 
-static uint32_t tried_count(const struct request *r) {
-    return r->tries < BAL_TRIES_MAX ? r->tries : BAL_TRIES_MAX;
-}
-
 /* Has the request failed at the same address, and has this station sent nothing since? When a host dies its
  * stations die together, and are silent together only some beats later. */
 static bool is_doubtful(const struct bal_dispatcher *d, const struct request *r, uint32_t server) {
     const struct server *s = &d->server[server];
-    for (uint32_t i = 0; s->heard_at <= r->since && i < tried_count(r); i++)
-        if (d->server[r->tried[i]].host == s->host)
+    for (uint32_t i = 0; s->heard_at <= r->since && i < tries_kept(&r->tries); i++)
+        if (d->server[r->tries.server[i]].host == s->host)
             return true;
     return false;
 }
@@ -230,29 +226,24 @@ static void close_doubtful(struct bal_dispatcher *d, const struct request *r) {
             bal_set_remove(d->open, d->open->slot[i]);
 }
 
-static void remove_tried(struct bal_dispatcher *d, const struct request *r) {
-    for (uint32_t i = 0; i < tried_count(r); i++)
-        bal_set_remove(d->open, r->tried[i]);
-}
-
 /* Servers at which a request has failed are closed to it alone. */
 static void close_tried(struct bal_dispatcher *d, const struct request *r) {
-    if (r->tries == 0)
+    if (r->tries.count == 0)
         return;
-    remove_tried(d, r);
+    const struct bal_closing closing = closing_of(d);
+    bal_closing_close_tried(&closing, &r->tries);
     if (d->open->count == 0 && bal_dispatcher_lift_slow_start(d))
-        remove_tried(d, r);
+        bal_closing_close_tried(&closing, &r->tries);
     if (d->block->config.stations && !d->block->detached)
         close_doubtful(d, r);
     refresh_fleet_view(d);
 }
 
 static void reopen_tried(struct bal_dispatcher *d, const struct request *r) {
-    if (r->tries == 0)
+    if (r->tries.count == 0)
         return;
-    for (uint32_t server = 0; server < d->servers; server++)
-        if (d->server[server].closed == 0)
-            bal_set_insert(d->open, server);
+    const struct bal_closing closing = closing_of(d);
+    bal_closing_reopen(&closing);
     refresh_fleet_view(d);
 }
 
@@ -288,9 +279,7 @@ static bool start_probing(struct bal_dispatcher *d, uint32_t i) {
     inquiry->probe = (bal_rng_next(&d->chance) << 16 | index) & ~(UINT64_C(1) << 63);
     inquiry->probe |= UINT64_C(1) << 62; /* never 0 */
     inquiry->request = i;
-    inquiry->asked = asked;
-    inquiry->answered = 0;
-    memcpy(inquiry->server, d->fleet.ask, asked * sizeof *inquiry->server);
+    inquiry_begin(&inquiry->replies, inquiry->server, d->fleet.ask, asked);
     for (uint32_t k = 0; k < asked; k++)
         send_probe(d, inquiry->server[k], inquiry->probe);
     r->inquiry = index;
@@ -305,15 +294,11 @@ static void send_start(struct bal_dispatcher *d, uint32_t server) {
         d, (struct bal_message){.type = BAL_MSG_START, .receiver = d->station[server]});
 }
 
-/* START is repeated until a power message answers it, and sent once in a beat, however often the policy
- * requests it. Otherwise a server that is still off, and answers so, would be sent START again for the
- * requests that are held, would answer, and so on. */
 static void request_server_start(struct bal_dispatcher *d, uint32_t server) {
-    struct server *s = &d->server[server];
-    if (server >= d->servers || !d->block->config.stations || (s->wakes && !is_due(d, s->wake_at)))
+    const struct block *block = d->block;
+    if (server >= d->servers || !block->config.stations ||
+        !start_requested(&d->server[server].start, (double)block->now, (double)block->config.beat_ns))
         return;
-    s->wakes = WAKES;
-    s->wake_at = d->block->now + d->block->config.beat_ns;
     send_start(d, server);
     bal_dispatcher_server_refresh(d, server);
 }
@@ -347,77 +332,15 @@ static void apply_decision_extras(struct bal_dispatcher *d, const struct bal_dec
         send_policy_probes(d);
 }
 
-static bool has_tried(const struct request *r, uint32_t server) {
-    for (uint32_t i = 0; i < tried_count(r); i++)
-        if (r->tried[i] == server)
-            return true;
-    return false;
-}
-
-/* The prospects of a request for which the policy has no server. */
-struct prospects {
-    bool heard;   /* a station is not silent whose server may be available soon */
-    bool waiting; /* waiting may help: such a station, or a server that is full for now */
-    bool doubted; /* one could not be reached and has sent nothing since: soon it will, or will be silent */
-    uint32_t silent; /* of those closed because they are silent, one with the fewest requests of ours in
-                        flight; BAL_NONE: there is none */
-};
-
-/* A server that has been tried by this request, is down, or has failed gives no reason to wait. Nor does one
- * that is silent, unless it is full: a response opens it to requests that are sent by own counts. Where
- * servers elsewhere take over, silent ones are not used. */
-static void add_prospect(const struct bal_dispatcher *d, uint32_t server, struct prospects *p) {
-    const uint32_t closed = d->server[server].closed;
-    const bool backed = d->block->config.backed;
-    if (closed & (REMOVED | DOWN | EJECTED | FAILING))
-        return;
-    if (backed && closed & (SUSPECT | UNCHECKED))
-        return;
-    p->heard |= !(closed & (SILENT | SUSPECT | DRAINING));
-    p->doubted |= (closed & (SILENT | SUSPECT)) == SUSPECT;
-    p->waiting |= !(closed & SILENT) || (closed & FULL && !backed);
-}
-
-/* The one with the fewest requests in flight over its weight; of several any, drawn uniformly. When all of
- * them are silent, the fault is more likely in the network, or here, than in them. */
-static void compare_silent(struct bal_dispatcher *d, uint32_t server, struct prospects *p, uint32_t *ties) {
-    const uint32_t closed = d->server[server].closed;
-    if (!(closed & (SILENT | SUSPECT)) || closed & ~(uint32_t)(SILENT | SUSPECT | OFF) ||
-        d->block->config.backed)
-        return;
-    const double key = d->own[server] / d->weight[server];
-    const double least = p->silent == BAL_NONE ? INFINITY : d->own[p->silent] / d->weight[p->silent];
-    *ties = key < least ? 0 : *ties;
-    if (key <= least && bal_rng_below(&d->chance, ++*ties) == 0)
-        p->silent = server;
-}
-
-/* O(1) while a server is open, else O(servers). */
-static struct prospects find_prospects(struct bal_dispatcher *d, const struct request *r) {
-    struct prospects p = {.silent = BAL_NONE};
-    uint32_t ties = 0;
-    const bool any_open = d->open->count > tried_count(r);
-    p.heard = p.waiting = any_open;
-    for (uint32_t server = 0; !any_open && server < d->servers; server++)
-        if (!has_tried(r, server)) {
-            add_prospect(d, server, &p);
-            compare_silent(d, server, &p, &ties);
-        }
-    return p;
-}
-
 /* There is nothing to wait for. */
 static bool cannot_wait(struct bal_dispatcher *d, const struct request *r) {
-    return !find_prospects(d, r).waiting;
+    const struct bal_closing closing = closing_of(d);
+    return !bal_closing_prospects(&closing, &r->tries).waiting;
 }
 
-/* Where the policy has no server: a silent one, if all stations that a request could wait for are silent;
- * also in place of a refusal. Otherwise as the policy decides, unless waiting cannot help. */
 static uint32_t choose_fallback(struct bal_dispatcher *d, const struct request *r, uint32_t decided) {
-    const struct prospects p = find_prospects(d, r);
-    if (p.silent != BAL_NONE && (decided == BAL_NONE || !(p.heard || p.doubted)))
-        return p.silent;
-    return decided == BAL_HOLD && p.waiting ? BAL_HOLD : BAL_NONE;
+    const struct bal_closing closing = closing_of(d);
+    return bal_closing_fallback(&closing, &r->tries, decided);
 }
 
 static bool refuse_request(struct bal_dispatcher *d, struct request *r, enum bal_reason reason) {
@@ -567,7 +490,7 @@ static void finish_probing(struct bal_dispatcher *d, uint32_t i) {
     const uint32_t index = r->inquiry;
     bal_ledger_remove(&d->ledger, &d->block->asking, i);
     d->fleet.sample = index == BAL_NOBODY ? d->fleet.ask : inquiry_at(d, index)->server;
-    d->fleet.samples = index == BAL_NOBODY ? 0 : inquiry_at(d, index)->answered;
+    d->fleet.samples = index == BAL_NOBODY ? 0 : inquiry_at(d, index)->replies.answered;
     dispatch_waiting(d, i, false);
     d->fleet.sample = NULL;
     free_inquiry(d, index);
@@ -626,7 +549,7 @@ static void start_request(struct bal_dispatcher *d, uint32_t i, struct bal_dispa
     bool placed = true;
     r->since = block->now;
     if (__builtin_expect(warming, 0)) { /* a server may open, for those that are as urgent or more */
-        bal_dispatcher_warm_up(d, r->tries == 0);
+        bal_dispatcher_warm_up(d, r->tries.count == 0);
         dispatch_held_classes(d, r->entry.rank + 1);
     }
     const bool others_wait = block->held_count && block->held[r->entry.rank].count;
@@ -658,7 +581,7 @@ void bal_dispatcher_arrive(struct bal_dispatcher *d, uint64_t now, uint32_t rank
     } else {
         struct request *r = request_at(d, i);
         r->entry.rank = rank;
-        r->tries = 0;
+        r->tries.count = 0;
         start_request(d, i, to);
     }
     dispatcher_end(d);
@@ -700,8 +623,7 @@ bool bal_dispatcher_retry(struct bal_dispatcher *d, uint64_t now, uint64_t ticke
         struct request *r = request_at(d, i);
         bal_ledger_entry_set(&r->entry, BAL_ENTRY_FREE);
         record_response(d, r, outcome);
-        r->tried[r->tries % BAL_TRIES_MAX] = r->server;
-        r->tries += r->tries < UINT32_MAX;
+        tries_add(&r->tries, r->server);
         if (d->block->held_count)
             dispatch_held(d);
         d->block->counts.retried++;
@@ -827,7 +749,7 @@ static void receive_idle(struct bal_dispatcher *d, uint32_t server, const struct
     if (!piggybacked && s->known_until < s->token_until)
         s->known_until = s->token_until;
     s->power = BAL_POWER_ON;
-    s->wakes = 0;
+    start_answered(&s->start, false);
     s->slots = idle->slots;
     d->load[server] = idle->slots - idle->free;
     s->retracted = 1;
@@ -840,7 +762,7 @@ static void set_power(struct bal_dispatcher *d, uint32_t server, uint32_t power,
     struct server *s = &d->server[server];
     s->power = power;
     s->known_until = d->block->now + (uint64_t)valid_ms * 1000000;
-    s->wakes = power == BAL_POWER_OFF ? s->wakes : 0;
+    start_answered(&s->start, power == BAL_POWER_OFF);
     if (power != BAL_POWER_ON)
         s->tokens.count = 0;
 }
@@ -852,13 +774,7 @@ static void receive_probe_reply(struct bal_dispatcher *d, uint32_t server, uint6
         inquiry_at(d, index)->probe != probe)
         return;
     struct inquiry *inquiry = inquiry_at(d, index);
-    for (uint32_t i = inquiry->answered; i < inquiry->asked; i++)
-        if (inquiry->server[i] == server) {
-            inquiry->server[i] = inquiry->server[inquiry->answered];
-            inquiry->server[inquiry->answered++] = server;
-            break;
-        }
-    if (inquiry->answered == inquiry->asked)
+    if (inquiry_reply(&inquiry->replies, inquiry->server, server))
         finish_probing(d, inquiry->request);
 }
 
@@ -991,11 +907,8 @@ static void expire_server_state(struct bal_dispatcher *d, uint32_t server) {
         s->tokens.count = 0;
         bal_dispatcher_report_idle(d, server);
     }
-    if (s->wakes && is_due(d, s->wake_at)) {
-        s->wakes--;
-        s->wake_at = block->now + block->config.beat_ns;
+    if (start_repeat(&s->start, (double)block->now, (double)block->config.beat_ns))
         send_start(d, server);
-    }
     bal_dispatcher_backlog_expire(d, server);
     bal_dispatcher_server_refresh(d, server);
 }

@@ -16,16 +16,19 @@
 #include "live/drain_rate.h"
 #include "live/ledger.h"
 #include "live/workers.h"
+#include "policy/closing.h"
 #include "policy/ejection.h"
+#include "policy/inquiry.h"
 #include "policy/offers.h"
 #include "policy/slot_requests.h"
 #include "policy/slow_start.h"
+#include "policy/start_request.h"
+#include "policy/tries.h"
 
 #define NEVER UINT64_MAX
 enum {
     ASKED_MOST = 64,  /* servers probed for a request, unless the policy probes all */
     INQUIRIES = 1024, /* requests that wait for replies at once */
-    WAKES = 8,        /* how often a start message is sent */
     POLICY_TEXT = 256,
 };
 
@@ -46,45 +49,42 @@ struct request {
     uint32_t server;   /* of DECIDED and SENT */
     uint32_t reason;   /* enum bal_reason, of DECIDED, REFUSED and SENT */
     uint32_t length;   /* of DECIDED and SENT: what the policy saw */
-    uint32_t tries;    /* the last BAL_TRIES_MAX are remembered */
     uint32_t trial;    /* it is the one that tries an ejected server */
     uint32_t inquiry;  /* of ASKING */
     uint64_t deadline; /* of ASKING and HELD */
-    uint32_t tried[BAL_TRIES_MAX];
+    struct bal_tries tries;
 };
 
-/* The servers that a request has probed; those that have answered stand first. */
+/* The servers that a request has probed. */
 struct inquiry {
     uint64_t probe; /* the id, which ends in the index of the inquiry; 0: not in use */
     uint32_t request;
-    uint32_t asked, answered;
     uint32_t next; /* free one */
+    struct bal_inquiry replies;
     uint32_t server[];
 };
 
 /* ---- servers ---- */
 
-/* Why a server may not be chosen. */
-enum closed {
-    REMOVED = 1, /* there is none with that index, or it is leaving */
-    DOWN = 2,    /* the configuration says so */
-    FULL = 4,    /* it has as many requests of ours as it may have */
-    EJECTED = 8, /* ejected (ejection=), or by max_fails */
-    SILENT = 16, /* its last message has expired */
-    OFF = 32,    /* off or in set-up, and the policy does not handle power */
-    DRAINING = 64,
-    SUSPECT = 128,   /* it could not be reached, and its station has sent nothing since */
-    FAILING = 256,   /* it fails its health checks */
-    UNCHECKED = 512, /* it has not passed one yet, and must */
-    WARMING = 1024   /* it starts slowly, and has had its share for now */
-};
+/* Why a server may not be chosen: enum bal_closed. */
+#define REMOVED BAL_CLOSED_REMOVED
+#define DOWN BAL_CLOSED_DOWN
+#define FULL BAL_CLOSED_FULL
+#define EJECTED BAL_CLOSED_EJECTED
+#define SILENT BAL_CLOSED_SILENT
+#define OFF BAL_CLOSED_OFF
+#define DRAINING BAL_CLOSED_DRAINING
+#define SUSPECT BAL_CLOSED_SUSPECT
+#define FAILING BAL_CLOSED_FAILING
+#define UNCHECKED BAL_CLOSED_UNCHECKED
+#define WARMING BAL_CLOSED_WARMING
 
 enum presence { NOT_THERE, LEAVING, THERE };
 
 /* Members that every request reads come first, to share cache lines. */
 struct server {
     uint32_t presence; /* written last when a server joins */
-    uint32_t closed;   /* why; 0: it is open */
+    uint32_t closed;   /* enum bal_closed; 0: it is open */
     uint32_t max_conns;
     uint32_t slots; /* requests that it works on at once: configured, or reported by its station */
     uint32_t max_fails;
@@ -99,10 +99,9 @@ struct server {
     uint32_t power; /* enum bal_power_state */
     double latency; /* seconds; NaN: not reported */
     uint64_t known_until;
-    struct bal_tokens tokens; /* slots that it has offered to us */
-    uint32_t wakes;           /* start messages that are still to be sent */
+    struct bal_tokens tokens;       /* slots that it has offered to us */
+    struct bal_start_request start; /* in nanoseconds */
     uint64_t token_until, token_since;
-    uint64_t wake_at;
     uint64_t heard_at;               /* when its station's last message came that was not late */
     struct bal_slot_request request; /* for a slot; in nanoseconds */
     uint64_t host;                   /* the same for servers of the same address, whatever the port */
@@ -200,6 +199,18 @@ static inline bool is_due(const struct bal_dispatcher *d, uint64_t time) {
     return (double)d->block->now >= (double)time;
 }
 
+/* Which servers are open; a view for one call. */
+static inline struct bal_closing closing_of(struct bal_dispatcher *d) {
+    return (struct bal_closing){.closed = &d->server[0].closed,
+                                .stride = sizeof *d->server,
+                                .servers = d->servers,
+                                .open = d->open,
+                                .own = d->own,
+                                .weight = d->weight,
+                                .rng = &d->chance,
+                                .backed = d->block->config.backed};
+}
+
 static inline bool policy_wants(const struct bal_dispatcher *d, unsigned what) {
     return d->policy.policy->wants & what;
 }
@@ -231,7 +242,8 @@ void bal_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t ser
 /* Rebuilds the indexes; own counts are right already. */
 void bal_dispatcher_rebuild_indexes(struct bal_dispatcher *d);
 /* A reason for not choosing it begins or ceases to hold. */
-void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum closed reason, bool closed);
+void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum bal_closed reason,
+                                bool closed);
 /* Tells the policy whether a server is idle; and all that is so at it. */
 void bal_dispatcher_report_idle(struct bal_dispatcher *d, uint32_t server);
 void bal_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server);

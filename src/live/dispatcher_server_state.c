@@ -116,19 +116,17 @@ void bal_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t ser
 
 /* ---- which are open ---- */
 
-void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum closed reason, bool closed) {
-    struct server *s = &d->server[server];
+void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum bal_closed reason,
+                                bool closed) {
+    const struct server *s = &d->server[server];
+    const struct bal_closing closing = closing_of(d);
     const bool was_open = s->closed == 0;
-    s->closed = closed ? s->closed | reason : s->closed & ~(uint32_t)reason;
-    const bool open = s->closed == 0;
+    const bool changed = closing_mark(&closing, server, reason, closed);
     if (closed && !was_open && s->tokens.count) /* it was full, and could be used soon; now it may not be */
         bal_dispatcher_backlog_decline(d, server);
-    if (open == was_open)
+    if (!changed)
         return;
-    if (open)
-        bal_set_insert(d->open, server);
-    else
-        bal_set_remove(d->open, server);
+    const bool open = !was_open;
     refresh_fleet_view(d);
     update_tree(d, server);
     if (open || reason != FULL) /* what is known of a full server is still valid */
@@ -186,9 +184,10 @@ double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_
     if (d->block->config.stations) {
         due = s->closed & SILENT || d->block->detached ? NEVER : s->known_until;
         due = s->tokens.count ? earlier(due, s->token_until) : due;
-        due = s->wakes ? earlier(due, s->wake_at) : due;
     }
     double key = due == NEVER ? INFINITY : (double)due;
+    if (s->start.left)
+        key = fmin(key, s->start.again_at);
     if (s->request.asked_until > 0)
         key = fmin(key, s->request.asked_until);
     if (!(s->closed & EJECTED) || d->ejection->server[server].trying)
@@ -236,12 +235,12 @@ void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
     s->slots = 1;
     s->latency = NAN;
     s->known_until = d->block->now + d->block->config.grace_ns;
-    s->token_until = s->token_since = s->wake_at = 0;
+    s->token_until = s->token_since = 0;
     s->heard_at = 0;
     s->host = hash_host(s->name);
     bal_dispatcher_backlog_reset(d, server);
     s->tokens = (struct bal_tokens){0};
-    s->wakes = 0;
+    s->start = (struct bal_start_request){0};
     s->latency_ewma = (struct latency_ewma){0, 0};
     d->load[server] = d->urgent_load[server] = 0;
 }

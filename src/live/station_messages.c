@@ -174,27 +174,22 @@ void bal_station_use_offer(struct bal_station *s, uint64_t dispatcher) {
 
 /* ---- offers that are sent with responses ---- */
 
-/* Will a slot be free that may be offered, when this request has ended and nothing else happens? */
-static bool will_be_free(const struct bal_station *s) {
-    const struct station_block *block = s->block;
-    return block->config.offer_ns == 0 && block->power == BAL_POWER_ON && !block->draining &&
-           block->waiting_count == 0 && block->offered <= offerable_slots(s);
-}
-
 bool bal_station_piggyback_offer(struct bal_station *s, uint64_t now, uint64_t ticket,
                                  struct bal_message *message) {
     bal_station_enter(s, now);
+    const struct station_block *block = s->block;
     const uint32_t i = bal_ledger_find(&s->ledger, ticket);
     struct job *j = i == BAL_NOBODY ? NULL : job_at(s, i);
-    const bool may = j && j->entry.state == RUNNING && !j->moved && !j->reserved_for && will_be_free(s);
+    const struct bal_offers offers = bal_station_offers(s);
+    const bool may = j && j->entry.state == RUNNING && !j->moved && !j->reserved_for &&
+                     block->power == BAL_POWER_ON && !block->draining &&
+                     offers_fit_response(&offers, block->waiting_count);
     const uint32_t sender = may && j->dispatcher ? find_peer(s, j->dispatcher) : BAL_DIRECTORY_NOBODY;
     const bool known = sender != BAL_DIRECTORY_NOBODY && s->peer[sender].kind == DISPATCHER;
-    const struct bal_offers offers = bal_station_offers(s);
-    const uint32_t reserved_for = known ? bal_offers_draw(&offers) : BAL_SET_ABSENT;
+    const uint32_t reserved_for = known ? bal_offers_reserve(&offers, sender) : BAL_SET_ABSENT;
     if (known)
         j->reserved_for = s->peer_id[reserved_for];
     if (known && reserved_for == sender) {
-        s->peer[reserved_for].party.offers++;
         *message = idle_message(s, reserved_for, s->peer[reserved_for].party.offered + 1);
         bal_sender_stamp(&s->block->sender, message);
         j->piggyback_seq = message->sequence;
@@ -209,17 +204,13 @@ void bal_station_offer_reserved_slot(struct bal_station *s, uint64_t reserved_fo
     if (number == BAL_DIRECTORY_NOBODY)
         return;
     const struct bal_offers offers = bal_station_offers(s);
-    const bool others_wait =
-        bal_offers_draw_backlogged(&offers) != BAL_SET_ABSENT && !bal_set_contains(s->backlogged, number);
-    if (others_wait || s->block->offered >= offers.slots) {
-        if (piggyback_seq)
-            send_current_state(s, number);
-    } else if (piggyback_seq && s->block->sender.sequence == piggyback_seq) {
+    const bool newest = s->block->sender.sequence == piggyback_seq;
+    if (bal_offers_end_reservation(&offers, number,
+                                   piggyback_seq == 0 ? BAL_RIDE_NONE
+                                   : newest           ? BAL_RIDE_NEWEST
+                                                      : BAL_RIDE_OUTDATED)) {
         s->block->counts.offers++;
         s->block->counts.piggybacked++;
-        bal_offers_set(&offers, number, s->peer[number].party.offered + 1);
-    } else {
-        bal_offers_make(&offers, number);
     }
 }
 

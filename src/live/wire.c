@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages to bytes and back by tables of their fields; keys, signatures and replay windows. */
 #include "ballast/live/wire.h"
+#include "policy/statement.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -452,7 +453,7 @@ enum bal_receipt bal_replay_window_check(struct bal_replay_window *window, uint6
     }
     if (boot != window->boot)
         return BAL_RECEIPT_UNPROVEN;
-    if (sequence > window->newest) {
+    if (statement_is_newest(sequence, window->newest)) {
         const uint64_t ahead = sequence - window->newest;
         window->seen = ahead < BAL_WINDOW ? window->seen << ahead | 1 : 1;
         window->newest = sequence;

@@ -221,3 +221,28 @@ void bal_offers_reset(const struct bal_offers *o, uint32_t dispatcher) {
     o->send(o->host, dispatcher, BAL_OFFER_CHANGED);
     bal_offers_fill(o);
 }
+
+/* ---- offers that are sent with responses ---- */
+
+uint32_t bal_offers_reserve(const struct bal_offers *o, uint32_t dispatcher) {
+    const uint32_t to = bal_offers_draw(o);
+    if (to == dispatcher)
+        offers_party(o, to)->offers++;
+    return to;
+}
+
+bool bal_offers_end_reservation(const struct bal_offers *o, uint32_t dispatcher, enum bal_offer_ride ride) {
+    const bool others_wait =
+        bal_offers_draw_backlogged(o) != BAL_SET_ABSENT && !bal_set_contains(o->backlogged, dispatcher);
+    if (others_wait || *o->offered >= o->slots) {
+        if (ride != BAL_RIDE_NONE)
+            o->send(o->host, dispatcher, BAL_OFFER_CHANGED);
+        return false;
+    }
+    if (ride != BAL_RIDE_NEWEST) {
+        bal_offers_make(o, dispatcher);
+        return false;
+    }
+    bal_offers_set(o, dispatcher, offers_party(o, dispatcher)->offered + 1);
+    return true;
+}

@@ -99,6 +99,29 @@ static inline bool offers_leave_backlog(const struct bal_offers *o) {
 /* If so, slots that are no longer reserved go to those with a backlog. O(dispatchers with a backlog). */
 void bal_offers_serve_backlogged(const struct bal_offers *o);
 
+/* ---- offers that are sent with responses: they cost no message ----
+ *
+ * Before a response is sent it is decided who gets the slot that its end will free. If it is the dispatcher
+ * that gets the response, the offer is sent with it. It takes effect when the response ends. */
+
+/* Will a slot be free that may be offered, when a job has ended and nothing else happens? waiting: jobs that
+ * would use it. */
+static inline bool offers_fit_response(const struct bal_offers *o, uint32_t waiting) {
+    return !o->at_rate && waiting == 0 && *o->offered <= o->slots;
+}
+/* Who gets the slot. If it is this dispatcher, to which the response goes, the offer has its number now. */
+uint32_t bal_offers_reserve(const struct bal_offers *o, uint32_t dispatcher);
+
+enum bal_offer_ride {
+    BAL_RIDE_NONE,     /* the slot is reserved for a dispatcher that does not get the response */
+    BAL_RIDE_NEWEST,   /* the offer was sent with the response */
+    BAL_RIDE_OUTDATED, /* the same, but a message to a dispatcher was sent since, and the offer may look late
+                        */
+};
+/* The response has ended, and this dispatcher had the reservation: it is offered the slot, unless the slot is
+ * not free or others hold jobs. True: the offer that was sent with the response is valid. */
+bool bal_offers_end_reservation(const struct bal_offers *o, uint32_t dispatcher, enum bal_offer_ride ride);
+
 /* ---- at a dispatcher ---- */
 
 struct bal_tokens {

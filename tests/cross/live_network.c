@@ -2,10 +2,9 @@
 /* Jobs that are held at several dispatchers: the lab's network engine and the live core, each in its own
  * simulated time, send the same messages for each job and answer as fast.
  *
- * The live fleet is that of bench/live_fleet.h: blocks, tickets, numbered offers, datagrams. The engine knows
- * none of these; they have the rules in common (policy/backlog.h, policy/claim.h), and what each makes of
- * them is compared. An offer that rides on a response is a message in the lab. Times are in mean services of
- * 5 ms: a delay of 0.02, a beat of 20, 2 for replies. */
+ * The live fleet is that of bench/live_fleet.h: blocks, tickets, datagrams. The engine knows none of these;
+ * they have the rules in common (policy/offers.h, policy/slot_requests.h and others), and what each makes of
+ * them is compared. Times are in mean services of 5 ms: a delay of 0.02, a beat of 20, 2 for replies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +30,7 @@ static void live_once(void *context, size_t i) {
     for (int quantity = 0; quantity < QUANTITIES; quantity++)
         task->into->value[i][quantity] = NAN;
     task->into->value[i][BAL_RESPONSE_MEAN] = m.mean_ns / setting.service_ns;
-    task->into->value[i][BAL_REPORTS_PER_JOB] = m.datagrams + m.piggybacked;
+    task->into->value[i][BAL_REPORTS_PER_JOB] = m.datagrams;
 }
 
 struct size {

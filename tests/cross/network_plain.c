@@ -152,15 +152,20 @@ static void ejection_keeps_the_sinkhole_out(void **state) {
     }
 }
 
-/* Lost reports starve pi's servers for ever; heartbeats bring them back. */
+/* Lost reports starve pi's servers for ever; heartbeats bring them back. With one dispatcher none is lost:
+ * they come with responses. */
 static void heartbeats_mend_losses(void **state) {
     (void)state;
     struct bal_model model = model_of("10", "exp", FIFO);
     const struct bal_policy_spec spec = policy_of("pi");
+    const struct bal_trial alone = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
     model.network.loss = 0.1;
+    const struct bal_trial one = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    model.network.dispatchers.count = 2;
     const struct bal_trial lossy = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
     model.network.heartbeat = 1;
     const struct bal_trial beaten = simulate(&model, &spec, BAL_ENGINE_AUTO, 0);
+    assert_true(one.metric[BAL_RESPONSE_MEAN] < 1.2 * alone.metric[BAL_RESPONSE_MEAN]);
     assert_true(lossy.metric[BAL_RESPONSE_MEAN] > 10 * beaten.metric[BAL_RESPONSE_MEAN]);
 }
 

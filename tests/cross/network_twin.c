@@ -62,7 +62,7 @@ struct job {
     /* while it waits for replies */
     unsigned probed, replied;
     bool decided;
-    unsigned reply_server[PROBES], reply_length[PROBES];
+    unsigned reply_server[PROBES];
 };
 
 /* What a server knows of a dispatcher to which it offers its slot. */
@@ -80,12 +80,16 @@ struct server {
     bool down;
     unsigned failures; /* so many times it has failed: what was going on before does not end */
     struct claim claim[DISPATCHERS_MAX];
+    unsigned long words; /* that it has said to dispatchers */
 };
 
 struct dispatcher {
-    bool token[SERVERS], closed[SERVERS];
+    bool token[SERVERS];
+    bool silent[SERVERS], unreachable[SERVERS]; /* it is closed for these reasons */
     unsigned own[SERVERS];
-    double heard[SERVERS];
+    double known_until[SERVERS];
+    unsigned long newest[SERVERS];      /* word of the server */
+    unsigned length[SERVERS];           /* as its newest word says */
     unsigned *held, held_from, held_to; /* jobs held[from ... to) */
     /* of its backlog */
     bool told;
@@ -111,7 +115,7 @@ enum kind {
     BEAT_NOW,   /* a server sends heartbeats */
     TELL_NOW,   /* it is time to tell all servers of the backlog */
     UNANSWERED, /* a question */
-    LOOK,       /* a dispatcher looks who is silent */
+    SILENCE,    /* what a server has said expires at a dispatcher */
     CHURN,      /* a server fails or comes back */
     ARRIVAL,
 };
@@ -125,7 +129,7 @@ struct happening {
     unsigned asked;  /* probes, replies and time-outs: after so many failures of the job */
     unsigned value;  /* length, hunger; BEAT: idle? SERVICE: after so many failures of the server */
     unsigned length; /* BEAT */
-    bool alone;      /* HUNGER: to this server alone */
+    bool alone;      /* HUNGER: to this server alone. RESPONSE: it brings an offer */
     unsigned long word;
 };
 
@@ -218,7 +222,8 @@ static void send(struct world *w, struct happening what) {
 
 static void send_report(struct world *w, enum kind kind, unsigned server, unsigned dispatcher) {
     w->m.reports += measuring(w);
-    send(w, (struct happening){.kind = kind, .server = server, .dispatcher = dispatcher});
+    send(w, (struct happening){
+                .kind = kind, .server = server, .dispatcher = dispatcher, .word = ++w->server[server].words});
 }
 
 static unsigned held_by(const struct dispatcher *d) {
@@ -250,15 +255,19 @@ static void give_back(struct world *w, unsigned dispatcher, unsigned server) {
     send_hunger(w, dispatcher, server, 0, true);
 }
 
-/* silent: it has not been heard of for long, and what it has offered is as old. */
-static void close_server(struct world *w, unsigned dispatcher, unsigned server, bool silent) {
+static bool is_closed(const struct dispatcher *d, unsigned server) {
+    return d->silent[server] || d->unreachable[server];
+}
+
+/* One of its two reasons to be closed holds from now on. */
+static void close_server(struct world *w, unsigned dispatcher, unsigned server, bool *reason) {
     struct dispatcher *d = &w->dispatcher[dispatcher];
-    if (d->closed[server])
+    const bool was_closed = is_closed(d, server);
+    *reason = true;
+    if (was_closed)
         return;
-    d->token[server] &= !silent;
     if (has_backlogs(w) && (d->token[server] || d->told))
         give_back(w, dispatcher, server);
-    d->closed[server] = true;
     d->token[server] = false;
 }
 
@@ -275,7 +284,7 @@ static unsigned uniform_of(struct world *w, const bool flag[SERVERS]) {
 
 /* To a job: those that are open, but for those at which it has failed. */
 static bool is_open(const struct world *w, const struct job *job, unsigned server) {
-    return !w->dispatcher[job->dispatcher].closed[server] && !job->failed_at[server];
+    return !is_closed(&w->dispatcher[job->dispatcher], server) && !job->failed_at[server];
 }
 
 static void find_open(const struct world *w, const struct job *job, bool open[SERVERS]) {
@@ -325,6 +334,29 @@ static unsigned use_token(struct world *w, const struct job *job) {
     return server;
 }
 
+/* Where a job goes for which the policy has no server: to one of those that it has not tried with the fewest
+ * jobs of its dispatcher, even if it is closed. NOBODY: it has tried all. */
+static unsigned closed_one(struct world *w, const struct job *job) {
+    const unsigned *own = w->dispatcher[job->dispatcher].own;
+    bool best[SERVERS];
+    unsigned least = UINT32_MAX;
+    for (unsigned s = 0; s < SERVERS; s++)
+        if (!job->failed_at[s] && own[s] < least)
+            least = own[s];
+    for (unsigned s = 0; s < SERVERS; s++)
+        best[s] = !job->failed_at[s] && own[s] == least;
+    return uniform_of(w, best);
+}
+
+/* May a job that is held wait for an open server, or for one that could not be reached and is not silent? */
+static bool may_wait(const struct world *w, const struct job *job) {
+    const struct dispatcher *d = &w->dispatcher[job->dispatcher];
+    for (unsigned s = 0; s < SERVERS; s++)
+        if (!job->failed_at[s] && !d->silent[s])
+            return true;
+    return false;
+}
+
 static void send_job(struct world *w, unsigned number, unsigned server) {
     struct job *job = &w->job[number];
     if (server == NOBODY) {
@@ -362,12 +394,12 @@ static unsigned shortest(const unsigned *server, const unsigned *length, unsigne
 
 static void decide_by_replies(struct world *w, unsigned number) {
     struct job *job = &w->job[number];
+    unsigned length[PROBES], to;
     job->decided = true;
-    if (job->replied == PROBES && job->reply_server[0] == job->reply_server[1])
-        job->reply_length[0] = job->reply_length[1];
-    send_job(w, number,
-             job->replied > 0 ? shortest(job->reply_server, job->reply_length, job->replied)
-                              : any_open(w, job));
+    for (unsigned i = 0; i < job->replied; i++)
+        length[i] = w->dispatcher[job->dispatcher].length[job->reply_server[i]];
+    to = job->replied > 0 ? shortest(job->reply_server, length, job->replied) : any_open(w, job);
+    send_job(w, number, to == NOBODY ? closed_one(w, job) : to);
 }
 
 static void probe_for(struct world *w, unsigned number) {
@@ -378,7 +410,7 @@ static void probe_for(struct world *w, unsigned number) {
     for (unsigned i = 0; i < PROBES; i++) {
         server[i] = any_open(w, job);
         if (server[i] == NOBODY) {
-            send_job(w, number, NOBODY);
+            send_job(w, number, closed_one(w, job));
             return;
         }
         w->m.probes += measuring(w);
@@ -429,18 +461,21 @@ static void dispatch(struct world *w, unsigned number) {
             to = fewer_own_of_two(w, job);
             break;
         case JIQ_HOLD:
-            if (job->failures > 0 && any_open(w, job) == NOBODY)
+            if (!may_wait(w, job))
                 break;
             hold(&w->dispatcher[job->dispatcher], number);
             return;
         }
-    send_job(w, number, to);
+    send_job(w, number, to == NOBODY ? closed_one(w, job) : to);
 }
 
 static void ask_again(struct world *w, struct dispatcher *d) {
     while (held_by(d) > 0) {
-        const unsigned to = use_token(w, &w->job[d->held[d->held_from]]);
-        if (to == NOBODY)
+        const struct job *job = &w->job[d->held[d->held_from]];
+        unsigned to = use_token(w, job);
+        if (to == NOBODY && !may_wait(w, job))
+            to = closed_one(w, job);
+        if (to == NOBODY && (may_wait(w, job) || job->failures == 0))
             return;
         send_job(w, d->held[d->held_from++], to);
     }
@@ -451,7 +486,7 @@ static void tell_all(struct world *w, unsigned dispatcher) {
     for (unsigned s = 0; s < SERVERS; s++)
         send_hunger(w, dispatcher, s, held_by(d), false);
     for (unsigned s = 0; s < SERVERS && held_by(d) > 0; s++)
-        if (d->closed[s])
+        if (is_closed(d, s))
             give_back(w, dispatcher, s);
 }
 
@@ -464,7 +499,7 @@ static unsigned find_one_that_looks_idle(struct world *w, const struct dispatche
     for (int draw = 0; draw < 8; draw++) {
         bool open[SERVERS];
         for (unsigned s = 0; s < SERVERS; s++)
-            open[s] = !d->closed[s];
+            open[s] = !is_closed(d, s);
         const unsigned s = uniform_of(w, open);
         if (s == NOBODY || (!d->token[s] && d->asked_until[s] == 0 && !d->looks_busy[s] && d->own[s] == 0))
             return s;
@@ -538,28 +573,49 @@ static void arrive(struct world *w) {
     put(w, (struct happening){.kind = ARRIVAL}, exponential(w, 1 / (w->setting->load * SERVERS)), 2);
 }
 
-/* Something has come from a server: it is there. */
+/* Is this word of a server newer than all that have come? One that is not says nothing of the present. */
+static bool is_new(struct world *w, const struct happening *what) {
+    unsigned long *newest = &w->dispatcher[what->dispatcher].newest[what->server];
+    if (what->word <= *newest)
+        return false;
+    *newest = what->word;
+    return true;
+}
+
+/* Something new has come from a server: it is there. */
 static void hear(struct world *w, unsigned dispatcher, unsigned server) {
     struct dispatcher *d = &w->dispatcher[dispatcher];
-    d->heard[server] = w->now;
-    if (d->closed[server] && d->declined_until[server] > w->now) {
+    if (w->setting->heartbeat > 0) {
+        d->known_until[server] = w->now + 3 * w->setting->heartbeat;
+        put_off(w, (struct happening){.kind = SILENCE, .server = server, .dispatcher = dispatcher},
+                3 * w->setting->heartbeat);
+    }
+    if (is_closed(d, server) && d->declined_until[server] > w->now) {
         d->declined_until[server] = 0;
         w->m.reports += measuring(w);
         send(w, (struct happening){.kind = RESUME, .server = server, .dispatcher = dispatcher});
     }
-    d->closed[server] = false;
+    d->silent[server] = d->unreachable[server] = false;
 }
 
+/* An offer or a heartbeat; or a response with an offer, which does not open a server that is closed. */
 static void hear_report(struct world *w, const struct happening *what, bool idle) {
     struct dispatcher *d = &w->dispatcher[what->dispatcher];
-    hear(w, what->dispatcher, what->server);
-    if (what->kind == BEAT)
-        d->looks_busy[what->server] = what->length > 0;
-    if (what->kind == IDLE)
-        d->looks_busy[what->server] = false;
+    const unsigned server = what->server;
+    const bool new = is_new(w, what);
+    if (new && what->kind != RESPONSE)
+        hear(w, what->dispatcher, server);
+    if (new) {
+        d->length[server] = what->kind == BEAT ? what->length : 0;
+        d->looks_busy[server] = d->length[server] > 0;
+    }
     if (wants_idle(w->policy)) {
-        d->token[what->server] = idle;
-        end_question(d, what->server);
+        d->token[server] = new ? idle : d->token[server];
+        end_question(d, server);
+        if (d->token[server] && is_closed(d, server)) {
+            d->token[server] = false;
+            give_back(w, what->dispatcher, server);
+        }
         ask_again(w, d);
     }
     mind_backlog(w, what->dispatcher);
@@ -567,11 +623,13 @@ static void hear_report(struct world *w, const struct happening *what, bool idle
 
 static void hear_reply(struct world *w, const struct happening *what) {
     struct job *job = &w->job[what->job];
-    hear(w, what->dispatcher, what->server);
+    if (is_new(w, what)) {
+        hear(w, what->dispatcher, what->server);
+        w->dispatcher[what->dispatcher].length[what->server] = what->value;
+    }
     if (job->decided || what->asked != job->failures)
         return;
-    job->reply_server[job->replied] = what->server;
-    job->reply_length[job->replied++] = what->value;
+    job->reply_server[job->replied++] = what->server;
     if (job->replied == PROBES)
         decide_by_replies(w, what->job);
 }
@@ -580,11 +638,14 @@ static void hear_response(struct world *w, const struct happening *what) {
     const struct job *job = &w->job[what->job];
     w->dispatcher[job->dispatcher].own[job->server]--;
     w->in_system--;
-    mind_backlog(w, job->dispatcher);
-    if (!measuring(w))
-        return;
-    w->m.responses++;
-    w->m.response += w->now - job->arrival;
+    if (measuring(w)) {
+        w->m.responses++;
+        w->m.response += w->now - job->arrival;
+    }
+    if (what->alone)
+        hear_report(w, what, true);
+    else
+        mind_backlog(w, job->dispatcher);
 }
 
 /* Where it has failed it does not go again. */
@@ -592,7 +653,8 @@ static void hear_failure(struct world *w, const struct happening *what) {
     struct job *job = &w->job[what->job];
     w->dispatcher[job->dispatcher].own[job->server]--;
     if (w->setting->heartbeat > 0)
-        close_server(w, job->dispatcher, job->server, false);
+        close_server(w, job->dispatcher, job->server,
+                     &w->dispatcher[job->dispatcher].unreachable[job->server]);
     job->failed_at[job->server] = true;
     if (++job->failures == TRIES)
         send_job(w, what->job, NOBODY);
@@ -601,12 +663,15 @@ static void hear_failure(struct world *w, const struct happening *what) {
     mind_backlog(w, job->dispatcher);
 }
 
-static void look(struct world *w, unsigned dispatcher) {
-    const struct dispatcher *d = &w->dispatcher[dispatcher];
-    for (unsigned s = 0; s < SERVERS; s++)
-        if (w->now - d->heard[s] > 3 * w->setting->heartbeat)
-            close_server(w, dispatcher, s, true);
-    put_off(w, (struct happening){.kind = LOOK, .dispatcher = dispatcher}, w->setting->heartbeat);
+/* What it said has expired, unless it has said something else since. What it has offered is as old. */
+static void end_knowledge(struct world *w, const struct happening *what) {
+    struct dispatcher *d = &w->dispatcher[what->dispatcher];
+    if (d->known_until[what->server] != w->now)
+        return;
+    d->token[what->server] = false;
+    close_server(w, what->dispatcher, what->server, &d->silent[what->server]);
+    ask_again(w, d);
+    mind_backlog(w, what->dispatcher);
 }
 
 /* ---- at a server ---- */
@@ -698,9 +763,20 @@ static void end_service(struct world *w, const struct happening *what) {
     assert_int_equal(server->queue[0], what->job);
     server->length--;
     memmove(server->queue, server->queue + 1, server->length * sizeof *server->queue);
-    if (server->length == 0)
-        say_idle(w, what->server);
-    travel(w, (struct happening){.kind = RESPONSE, .server = what->server, .job = what->job});
+    struct happening response = {.kind = RESPONSE,
+                                 .server = what->server,
+                                 .dispatcher = w->job[what->job].dispatcher,
+                                 .job = what->job};
+    const unsigned to = wants_idle(w->policy) && server->length == 0 ? whom_to_tell(w, what->server) : NOBODY;
+    if (to == response.dispatcher) {
+        server->holder = to;
+        server->claim[to].offered_at = w->now;
+        response.alone = true;
+        response.word = ++server->words;
+    } else if (to != NOBODY) {
+        offer(w, what->server, to);
+    }
+    travel(w, response);
     if (server->length > 0)
         begin_service(w, what->server);
 }
@@ -733,13 +809,15 @@ static void answer_probe(struct world *w, const struct happening *what) {
                                .dispatcher = what->dispatcher,
                                .job = what->job,
                                .asked = what->asked,
+                               .word = ++w->server[what->server].words,
                                .value = w->server[what->server].length});
 }
 
 static void send_beat(struct world *w, unsigned server, unsigned dispatcher) {
-    const struct server *s = &w->server[server];
+    struct server *s = &w->server[server];
     w->m.reports += measuring(w);
     send(w, (struct happening){.kind = BEAT,
+                               .word = ++s->words,
                                .server = server,
                                .dispatcher = dispatcher,
                                .length = s->length,
@@ -894,8 +972,8 @@ static void happen(struct world *w, const struct happening *what) {
     case UNANSWERED:
         end_unanswered(w, what);
         break;
-    case LOOK:
-        look(w, what->dispatcher);
+    case SILENCE:
+        end_knowledge(w, what);
         break;
     case ARRIVAL:
         arrive(w);
@@ -939,7 +1017,8 @@ static void begin(struct world *w) {
             put_off(w, (struct happening){.kind = BEAT_NOW, .server = s},
                     setting->heartbeat * bal_rng_uniform(&w->rng));
         for (unsigned d = 0; d < setting->dispatchers; d++)
-            put_off(w, (struct happening){.kind = LOOK, .dispatcher = d}, setting->heartbeat);
+            for (unsigned s = 0; s < SERVERS; s++)
+                hear(w, d, s); /* as it were */
     }
     for (unsigned d = 0; d < setting->dispatchers; d++)
         w->dispatcher[d].announce_at = INFINITY;

@@ -60,7 +60,7 @@ static bool overtakes(const struct bal_dispatcher *d, const struct request *r) {
     if (r->entry.state != DECIDED || r->reason != BAL_REASON_HELD || r->waited >= d->block->config.hold_ns)
         return false;
     for (uint32_t rank = 0; rank < r->entry.rank; rank++)
-        if (d->block->held[rank].count && request_at(d, d->block->held[rank].first)->tries == 0)
+        if (d->block->held[rank].count && request_at(d, d->block->held[rank].first)->tries.count == 0)
             return true;
     return false;
 }

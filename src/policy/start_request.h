@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* When a dispatcher requests that a server which is switched off is started.
+ *
+ * The policy requests it with each job that comes or waits. The message is sent once in a beat, however often
+ * the policy requests it: otherwise a server that is still off, and answers so, would be sent the message
+ * again for the jobs that are held, would answer, and so on. It is repeated with the next beats until the
+ * server answers that it is not off, because it may have been lost.
+ *
+ * Times are handed in, in any unit. Live dispatchers and those of the lab's network engine both use it. */
+#ifndef POLICY_START_REQUEST_H
+#define POLICY_START_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BAL_STARTS_SENT = 8 }; /* after that it waits for the policy to request it again */
+
+/* Of one server. All zeros: nothing is requested. */
+struct bal_start_request {
+    uint32_t left;   /* so often it is still to be sent */
+    double again_at; /* at this time */
+};
+
+static inline bool start_is_due(const struct bal_start_request *s, double now) {
+    return s->left && now >= s->again_at;
+}
+
+/* The policy requests it. True: the message is to be sent now. beat 0: each time. */
+static inline bool start_requested(struct bal_start_request *s, double now, double beat) {
+    if (s->left && !start_is_due(s, now))
+        return false;
+    *s = (struct bal_start_request){BAL_STARTS_SENT, now + beat};
+    return true;
+}
+
+/* Time has passed. True: the message is to be sent again. */
+static inline bool start_repeat(struct bal_start_request *s, double now, double beat) {
+    if (!start_is_due(s, now))
+        return false;
+    s->left--;
+    s->again_at = now + beat;
+    return true;
+}
+
+/* The server has told its state. */
+static inline void start_answered(struct bal_start_request *s, bool off) {
+    if (!off)
+        s->left = 0;
+}
+
+#endif
