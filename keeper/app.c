@@ -279,6 +279,24 @@ static void kill_app(struct app *app, uint64_t now) {
     }
 }
 
+static void begin_order_of_replica(struct app *app, uint64_t now) {
+    struct bal_scaler *scaler = &app->replicas->scaler;
+    if (app->order.kind == BAL_ORDER_LOOK && is_old_hook_there(app)) {
+        try_again(app, now, millisecond);
+        return;
+    }
+    bal_scaler_request(scaler, now, app->config->place, app->order.kind);
+    if (bal_scaler_needs_check(scaler, app->config->place))
+        begin_ready_check(app, now, app->order.number);
+}
+
+static void report_result_of_replica(struct app *app, uint64_t now) {
+    enum bal_app_event event;
+    if (app->replicas && app->under_way && app->begun && app->order.kind != BAL_ORDER_READY &&
+        bal_scaler_next_result(&app->replicas->scaler, app->config->place, &event))
+        report_event(app, now, event);
+}
+
 static void begin_order(struct app *app, uint64_t now) {
     static void (*const carry_out[])(struct app *, uint64_t) = {[BAL_ORDER_LOOK] = detect_app,
                                                                 [BAL_ORDER_START] = start_app,
@@ -287,6 +305,10 @@ static void begin_order(struct app *app, uint64_t now) {
                                                                 [BAL_ORDER_KILL] = kill_app};
     app->begun = true;
     app->again_at = NEVER;
+    if (app->replicas && app->order.kind != BAL_ORDER_READY) {
+        begin_order_of_replica(app, now);
+        return;
+    }
     carry_out[app->order.kind](app, now);
 }
 
@@ -501,6 +523,7 @@ uint64_t app_pass(struct app *app, uint64_t now) {
     if (app->check.config && app->check.failed)
         app_checked(app, now);
     fetch_orders(app, now);
+    report_result_of_replica(app, now);
     watch_app(app, now);
     log_state(app, now);
     if (app->hook.ended || app->process.ended || app->check.failed || app->core.ordered)

@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "config.h"
+#include "replicas.h"
 #include "supervisor.h"
 
 #include <limits.h>
@@ -21,6 +22,7 @@ struct app {
     const char *state;  /* the directory */
     const char *groups; /* the control group below which it gets its own; NULL: none */
     struct bal_keeper core;
+    struct replicas *replicas; /* of which it is one; they carry out all orders but READY. NULL: none */
 
     struct bal_order order;
     bool under_way, begun;     /* the order; begun: not only received */

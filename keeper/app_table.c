@@ -34,11 +34,18 @@ static bool add_app(struct app_table *r, const struct app_config *config, uint64
     struct app_entry *m = calloc(1, sizeof *m);
     if (!add_entry(r, m))
         return false;
-    app_init(&m->app, config, r->config->state, r->groups, now);
+    app_init(&m->app, config, r->config->state, r->cgroup, now);
+    if (config->replicas) {
+        m->app.replicas = r->replicas[config->replicas - r->config->replicas];
+        bal_scaler_add(&m->app.replicas->scaler, &m->app.core);
+    }
     return peer_link_init(&m->link, r->config, config, r->boot++); /* one that left may come again */
 }
 
 static void remove_app(struct app_table *r, size_t i) {
+    const struct app *app = r->app[i];
+    if (app->replicas)
+        replicas_forget(app->replicas, app->config->place);
     app_fini(&r->entry[i]->app);
     peer_link_fini(&r->entry[i]->link);
     free(r->entry[i]);
@@ -63,6 +70,13 @@ void app_table_begin_removal(struct app *app, uint64_t now) {
     bal_keeper_request_stop(&app->core, now, 0);
 }
 
+void app_table_begin_removal_of_all(struct app_table *r, uint64_t now) {
+    for (size_t i = 0; i < r->groups; i++)
+        bal_scaler_stop(&r->replicas[i]->scaler, now);
+    for (size_t i = 0; i < r->count; i++)
+        app_table_begin_removal(r->app[i], now);
+}
+
 /* A process of an app that is not in the configuration any longer. */
 static void adopt_unmanaged_app(struct app_table *r, const char *name, uint64_t now) {
     struct app_entry *m = calloc(1, sizeof *m);
@@ -76,7 +90,7 @@ static void adopt_unmanaged_app(struct app_table *r, const char *name, uint64_t 
                                  .directory = "/",
                                  .signal = SIGTERM,
                                  .times = r->config->app[0].times};
-    app_init(&m->app, &m->own, r->config->state, r->groups, now);
+    app_init(&m->app, &m->own, r->config->state, r->cgroup, now);
     app_table_begin_removal(&m->app, now);
 }
 
@@ -120,6 +134,16 @@ static void print_status(const struct app_table *r, FILE *out, uint64_t now) {
                 bal_keeper_state_name(core->state), core->wanted ? "yes" : "no", (int)r->app[i]->process.pid,
                 (unsigned long long)core->starts, core->failures, (unsigned long long)retry);
     }
+    if (r->groups)
+        fprintf(out, "\n%-20s %9s %7s %8s %7s %8s %8s\n", "replicas", "wanted", "stated", "ready", "scales",
+                "failures", "retry");
+    for (size_t i = 0; i < r->groups; i++) {
+        const struct bal_scaler *s = &r->replicas[i]->scaler;
+        const uint64_t retry = s->retry_at > now ? (s->retry_at - now) / millisecond / 1000 + 1 : 0;
+        fprintf(out, "%-20s %9u %7u %8u %7llu %8u %7llus\n", r->replicas[i]->config->hook.name,
+                bal_scaler_wanted(s), s->order.replicas, bal_scaler_ready(s), (unsigned long long)s->orders,
+                s->failures, (unsigned long long)retry);
+    }
 }
 
 void app_table_write_status(const struct app_table *r, uint64_t now) {
@@ -136,6 +160,31 @@ void app_table_write_status(const struct app_table *r, uint64_t now) {
 
 /* ---- changes ---- */
 
+static const struct app_config *find_config(const struct config *config, const char *name) {
+    for (size_t i = 0; i < config->apps; i++)
+        if (strcmp(config->app[i].name, name) == 0)
+            return &config->app[i];
+    return NULL;
+}
+
+/* Places are addresses: which replica runs at which cannot change under way. */
+static bool has_same_places(const struct config *a, const struct config *b) {
+    if (a->groups != b->groups)
+        return false;
+    for (size_t i = 0; i < a->groups; i++)
+        if (a->replicas[i].places != b->replicas[i].places ||
+            strcmp(a->replicas[i].hook.name, b->replicas[i].hook.name) != 0)
+            return false;
+    for (size_t i = 0; i < a->apps; i++) {
+        const struct app_config *app = &a->app[i], *other = find_config(b, app->name);
+        const bool is_place = app->replicas || (other && other->replicas);
+        if (is_place && !(other && app->replicas && other->replicas && other->id == app->id &&
+                          other->place == app->place && strcmp(app->replica_of, other->replica_of) == 0))
+            return false;
+    }
+    return true;
+}
+
 /* What is open cannot be changed by a reload. */
 static const char *fixed_change(const struct config *a, const struct config *b) {
     if (strcmp(a->socket, b->socket) != 0)
@@ -148,6 +197,10 @@ static const char *fixed_change(const struct config *a, const struct config *b) 
         return "fleet";
     if (a->listen.size != b->listen.size || memcmp(&a->listen.room, &b->listen.room, a->listen.size) != 0)
         return "listen";
+    if (a->status.size != b->status.size || memcmp(&a->status.room, &b->status.room, a->status.size) != 0)
+        return "status";
+    if (!has_same_places(a, b))
+        return "which replicas there are, and their places,";
     return NULL;
 }
 
@@ -185,13 +238,6 @@ static void free_old(struct app_table *r) {
         }
 }
 
-static const struct app_config *find_config(const struct config *config, const char *name) {
-    for (size_t i = 0; i < config->apps; i++)
-        if (strcmp(config->app[i].name, name) == 0)
-            return &config->app[i];
-    return NULL;
-}
-
 /* A new app starts when no app of the same name is leaving. */
 static void add_new_apps(struct app_table *r, uint64_t now) {
     for (size_t i = 0; i < r->config->apps; i++)
@@ -213,6 +259,8 @@ const char *app_table_reconfigure(struct app_table *r, struct config *config, ui
         if (!next || !change_app(r, r->entry[i], next))
             app_table_begin_removal(r->app[i], now);
     }
+    for (size_t i = 0; i < r->groups; i++)
+        replicas_reconfigure(r->replicas[i], &config->replicas[i], config->state, now);
     add_new_apps(r, now);
     free_old(r);
     return NULL;
@@ -235,9 +283,25 @@ bool app_table_remove_stopped(struct app_table *r, bool all, uint64_t now) {
 
 /* ---- the beginning and the end ---- */
 
-bool app_table_init(struct app_table *r, struct config *config, const char *groups, uint64_t boot,
+static bool add_replicas(struct app_table *r, uint64_t now) {
+    const struct config *config = r->config;
+    r->replicas = calloc(config->groups + 1, sizeof *r->replicas);
+    for (size_t i = 0; r->replicas && i < config->groups; i++) {
+        struct replicas *replicas = r->replicas[i] = calloc(1, sizeof *replicas);
+        if (!replicas)
+            return false;
+        r->groups++;
+        if (!replicas_init(replicas, &config->replicas[i], config->state, now))
+            return false;
+    }
+    return r->replicas;
+}
+
+bool app_table_init(struct app_table *r, struct config *config, const char *cgroup, uint64_t boot,
                     uint64_t now) {
-    *r = (struct app_table){.config = config, .groups = groups, .boot = boot};
+    *r = (struct app_table){.config = config, .cgroup = cgroup, .boot = boot};
+    if (!add_replicas(r, now))
+        return false;
     for (size_t i = 0; i < config->apps; i++)
         if (!add_app(r, &config->app[i], now))
             return false;
@@ -248,6 +312,11 @@ bool app_table_init(struct app_table *r, struct config *config, const char *grou
 void app_table_fini(struct app_table *r) {
     while (r->count)
         remove_app(r, 0);
+    for (size_t i = 0; i < r->groups; i++) {
+        replicas_fini(r->replicas[i]);
+        free(r->replicas[i]);
+    }
+    free(r->replicas);
     for (size_t i = 0; i < r->olds; i++)
         config_free(r->old[i]);
     config_free(r->config);

@@ -17,18 +17,20 @@ struct app_entry {
 
 struct app_table {
     struct config *config;
-    const char *groups;  /* the control group below which apps get theirs; NULL: none */
+    const char *cgroup;  /* the control group below which apps get theirs; NULL: none */
     struct config **old; /* of apps that are leaving */
     size_t olds;
     struct app_entry **entry;
     struct app **app; /* the same */
     size_t count;
+    struct replicas **replicas; /* in the order of the configuration */
+    size_t groups;
     uint64_t boot; /* of the messages sent */
 };
 
-/* Begins with the apps of the configuration and with unmanaged apps: those that run and are not in it. groups
+/* Begins with the apps of the configuration and with unmanaged apps: those that run and are not in it. cgroup
  * must live as long as the table. False: out of memory. */
-bool app_table_init(struct app_table *app_table, struct config *config, const char *groups, uint64_t boot,
+bool app_table_init(struct app_table *app_table, struct config *config, const char *cgroup, uint64_t boot,
                     uint64_t now);
 /* Forgets all of them, and the configurations; what runs, runs on. */
 void app_table_fini(struct app_table *app_table);
@@ -39,6 +41,8 @@ const char *app_table_reconfigure(struct app_table *app_table, struct config *co
 
 /* Stops an app as soon as possible; requests for it are ignored from now on. */
 void app_table_begin_removal(struct app *app, uint64_t now);
+/* The same for all, with their replicas. */
+void app_table_begin_removal_of_all(struct app_table *app_table, uint64_t now);
 /* Removes apps that are leaving and are off; new apps take their place, unless all are to be removed. Returns
  * true if there were any. */
 bool app_table_remove_stopped(struct app_table *app_table, bool all, uint64_t now);

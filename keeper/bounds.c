@@ -28,6 +28,19 @@ static void defer_request(struct app *app, const char *limit) {
     app->deferred = true;
 }
 
+static bool may_start(const struct app *app) {
+    return !app->replicas || bal_scaler_may_start(&app->replicas->scaler, app->config->place);
+}
+
+static bool may_stop(const struct app *app) {
+    return !app->replicas || bal_scaler_may_stop(&app->replicas->scaler, app->config->place);
+}
+
+static bool must_start(const struct app *app) {
+    return app->replicas && !app->leaving &&
+           bal_scaler_must_start(&app->replicas->scaler, app->config->place);
+}
+
 static void clear_desired_state(struct app *app) {
     app->desired = DESIRED_NONE;
     app->deferred = false;
@@ -82,6 +95,8 @@ void bounds_apply(const struct config *config, struct app *const *app, size_t co
             continue;
         if (app[i]->leaving)
             clear_desired_state(app[i]);
+        else if (!may_start(app[i]))
+            defer_request(app[i], "replicas");
         else if (occupies_place(app[i]) || !config->most ||
                  count_if(app, count, occupies_place) < config->most)
             request_start(app[i], now);
@@ -91,11 +106,16 @@ void bounds_apply(const struct config *config, struct app *const *app, size_t co
     for (size_t i = 0; i < count; i++) {
         if (app[i]->desired != DESIRED_OFF)
             continue;
-        if (!is_counted_on(app[i]) || count_if(app, count, is_counted_on) > config->least)
+        if (!may_stop(app[i]))
+            defer_request(app[i], "replicas");
+        else if (!is_counted_on(app[i]) || count_if(app, count, is_counted_on) > config->least)
             request_stop(app[i], now, rng);
         else
             defer_request(app[i], "least");
     }
+    for (size_t i = 0; i < count; i++)
+        if (must_start(app[i]))
+            request_start(app[i], now);
     for (size_t i = 0; i < count && count_if(app, count, is_counted_on) < config->least; i++) {
         struct app *next = best_to_start(app, count, now);
         if (!next ||

@@ -6,7 +6,10 @@
  * limits allow passing it on to its core. A start that would exceed the maximum waits until another app is
  * off; a stop that would leave too few waits until another app is wanted. Where fewer than `least` are
  * wanted, one is started without a request: preferably one that is on anyway, then one whose last start did
- * not fail. */
+ * not fail.
+ *
+ * A replica is also started when a higher place of its replicas is, and stopped only after those above it
+ * (ballast/live/scaler.h). */
 #ifndef KEEPER_BOUNDS_H
 #define KEEPER_BOUNDS_H
 

@@ -48,7 +48,7 @@ static void read_cgroup(struct reader *r, int node, const struct key *key, void 
         config_read_path(r, node, key, into);
 }
 
-static void read_udp_address(struct reader *r, int node, const struct key *key, void *into) {
+static void read_network_address(struct reader *r, int node, const struct key *key, void *into) {
     config_read_address(r, node, key, into);
     if (address_is_local(into))
         config_mistake(r, node, key->name,
@@ -154,8 +154,10 @@ static const struct key root_keys[] = {
      "the unix socket on which stations speak to it", 0, sizeof((struct sockaddr_un *)NULL)->sun_path - 1},
     {"socket_group", read_group, AT(socket_group), NULL,
      "may speak there too; without it only the keeper's user and root"},
-    {"listen", read_udp_address, AT(listen), NULL,
+    {"listen", read_network_address, AT(listen), NULL,
      "UDP as well, for dispatchers without stations: an address such as `127.0.0.1:7700`"},
+    {"status", read_network_address, AT(status), NULL,
+     "HTTP for people and programs, to be read only: an address such as `127.0.0.1:7790`"},
     {"state", config_read_path, AT(state), "/run/ballastd",
      "a directory, the keeper's alone, from which it finds its apps again; on a local file system"},
     {"cgroup", read_cgroup, AT(cgroup), "auto",
@@ -166,6 +168,8 @@ static const struct key root_keys[] = {
     {"least", config_read_count, AT(least), "0", "apps that are kept on", 0, CONFIG_APPS_MAX},
     {"most", config_read_count, AT(most), "0", "apps that are on at most; 0: all", 0, CONFIG_APPS_MAX},
     {"defaults", read_defaults, 0, NULL, "a map like an app: what holds for apps that do not say otherwise"},
+    {"replicas", config_read_replicas, 0, NULL,
+     "a list of replicas of one thing, which one command starts and stops"},
     {"apps", read_apps, 0, NULL, "the list of apps"},
 };
 #undef AT
@@ -180,6 +184,7 @@ static void check_whole(struct reader *r, int root) {
                        "there should be one of key and key_file: only signed messages are taken");
     if (!bal_node_get(r->document, root, "apps"))
         config_mistake(r, root, "apps", "the list of apps is missing");
+    config_find_places(r, root);
     if (config->most && config->least > config->most)
         config_mistake(r, bal_node_get(r->document, root, "least"), "least", "%u is more than most, %u",
                        config->least, config->most);
@@ -285,7 +290,8 @@ static void print_table(const struct table *table, FILE *out) {
 }
 
 void config_print_keys(FILE *out) {
-    const struct table *const tables[] = {&root_table, &config_app_table, &config_time_table};
+    const struct table *const tables[] = {&root_table, &config_app_table, &config_time_table,
+                                          &config_replicas_table};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (i)
             fputc('\n', out);

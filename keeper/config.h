@@ -7,6 +7,7 @@
 #define KEEPER_CONFIG_H
 
 #include "ballast/live/keeper.h"
+#include "ballast/live/scaler.h"
 
 #include "base/arena.h"
 
@@ -63,6 +64,8 @@ struct standby {
     bool exponential; /* else it is always the mean */
 };
 
+struct replicas_config;
+
 struct app_config {
     const char *name;
     uint64_t id;
@@ -72,6 +75,9 @@ struct app_config {
 
     struct command run;                        /* a process that is supervised here, or ... */
     struct command start, stop, running, busy; /* ... hooks; with run, stop is optional */
+    const char *replica_of; /* the name of replicas that this is one of: they start and stop it, or NULL */
+    struct replicas_config *replicas; /* of that name */
+    uint32_t place;                   /* among them, from 0: the first `place` ones run when it does */
     struct check_config ready;
     bool shell;
 
@@ -91,6 +97,14 @@ struct app_config {
     uint64_t silent_ns; /* a station that has sent nothing for so long is gone; 0: never */
 };
 
+/* Replicas of one thing, which one command starts and stops by their number. */
+struct replicas_config {
+    struct app_config hook; /* the name, and how the command runs */
+    struct command scale;   /* {n} in its words stands for the number */
+    struct bal_scaler_config limits;
+    size_t places; /* apps that are replicas of it */
+};
+
 enum on_exit { EXIT_LEAVE, EXIT_STOP };
 
 struct config {
@@ -100,11 +114,13 @@ struct config {
     bool key_inside;      /* the file itself */
     const char *socket, *socket_group, *state, *cgroup;
     gid_t socket_gid;
-    struct address listen;
+    struct address listen, status; /* of datagrams; of HTTP */
     enum on_exit on_exit;
     uint32_t least, most; /* apps that are on; most 0: any number */
     struct app_config *app;
     size_t apps;
+    struct replicas_config *replicas;
+    size_t groups; /* of replicas */
 };
 
 /* Called for each mistake, with one line: "keeper.yaml:3:7: ready: ...". */

@@ -204,6 +204,8 @@ static const struct key app_keys[] = {
      "with `start`: succeeds while anything of the app is running; without it `ready` is asked"},
     {"busy", config_read_command, AT(busy), NULL,
      "without a station: succeeds while the app has work; when it has none it may rest"},
+    {"replica_of", config_read_text, AT(replica_of), NULL,
+     "instead of `run` and `start`: the name of `replicas`, of which this is the next one"},
     {"ready", read_ready, AT(ready), NULL,
      "`{tcp: 127.0.0.1:8001}`, `{http: \"http://127.0.0.1:8001/health\"}` or `{command: [...]}`; without it "
      "an app that runs is ready"},
@@ -235,7 +237,7 @@ static const struct key app_keys[] = {
 #undef AT
 const struct table config_app_table = {"app", app_keys, sizeof app_keys / sizeof *app_keys};
 
-static void find_user(struct reader *r, int node, struct app_config *app) {
+void config_find_user(struct reader *r, int node, struct app_config *app) {
     app->uid = geteuid();
     app->gid = getegid();
     if (!app->user)
@@ -256,6 +258,15 @@ static bool is_for_shell(const struct command *command) {
 }
 
 /* A text is a command only where a shell has been asked for. */
+void config_check_shell(struct reader *r, int node, const char *key, const struct command *command,
+                        bool shell) {
+    const bool text = node && bal_node_kind(r->document, node) == BAL_NODE_TEXT;
+    if (text && is_for_shell(command) && !shell)
+        config_mistake(
+            r, node, key,
+            "a text is for a shell, which must be asked for (shell: true); else give a list of words");
+}
+
 static void check_shell(struct reader *r, int map, int defaults, const struct app_config *app) {
     const struct {
         const char *name;
@@ -267,18 +278,18 @@ static void check_shell(struct reader *r, int map, int defaults, const struct ap
         node = node ? node : bal_node_get(r->document, defaults, commands[i].name);
         if (i == 5)
             node = bal_node_get(r->document, node, "command");
-        const bool text = node && bal_node_kind(r->document, node) == BAL_NODE_TEXT;
-        if (text && is_for_shell(commands[i].command) && !app->shell)
-            config_mistake(
-                r, node, commands[i].name,
-                "a text is for a shell, which must be asked for (shell: true); else give a list of words");
+        config_check_shell(r, node, commands[i].name, commands[i].command, app->shell);
     }
 }
 
 static void check_hooks(struct reader *r, int map, const struct app_config *app) {
     const bool run = app->run.argv, start = app->start.argv;
-    if (run == start)
-        config_mistake(r, map, app->name, "it should have one of run and start");
+    if (run + start + (app->replica_of != NULL) != 1)
+        config_mistake(r, map, app->name, "it should have one of run, start and replica_of");
+    if (app->replica_of && app->ready.kind == CHECK_NONE)
+        config_mistake(r, map, app->name, "a replica needs 'ready', to know whether it runs");
+    if (app->replica_of && (app->stop.argv || app->running.argv))
+        config_mistake(r, map, app->name, "'stop' and 'running' are not for a replica: 'scale' does that");
     if (start && !app->stop.argv)
         config_mistake(r, map, app->name, "an app with 'start' needs 'stop'");
     if (start && !app->running.argv && app->ready.kind == CHECK_NONE)
@@ -315,7 +326,7 @@ void config_read_app(struct reader *r, int node, struct app_config *app) {
         config_mistake(r, node, app->name ? app->name : "apps", "key 'id' is missing: its id in the fleet");
     if (r->mistakes > mistakes)
         return; /* what follows would only be a consequence */
-    find_user(r, node, app);
+    config_find_user(r, node, app);
     check_shell(r, node, defaults, app);
     check_hooks(r, node, app);
     check_peers(r, node, app);

@@ -65,6 +65,16 @@ read_value config_read_text, config_read_path, config_read_name, config_read_cou
 
 /* The app of a map, and the tables of its keys. */
 void config_read_app(struct reader *r, int node, struct app_config *app);
-extern const struct table config_app_table, config_time_table;
+extern const struct table config_app_table, config_time_table, config_replicas_table;
+
+/* The list of replicas; and, when the apps are known, which of them are places of which. */
+read_value config_read_replicas;
+void config_find_places(struct reader *r, int root);
+
+/* Looks up the user that commands run as. */
+void config_find_user(struct reader *r, int node, struct app_config *app);
+/* The command at the node (0: none) is a text: was a shell asked for? */
+void config_check_shell(struct reader *r, int node, const char *key, const struct command *command,
+                        bool shell);
 
 #endif

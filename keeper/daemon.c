@@ -6,8 +6,10 @@
 #include "bounds.h"
 #include "control.h"
 #include "group.h"
+#include "http.h"
 #include "log.h"
 #include "notify.h"
+#include "status.h"
 #include "trust.h"
 
 #include <errno.h>
@@ -35,6 +37,7 @@ struct daemon {
     const char *path;
     struct app_table app_table;
     struct sockets sockets;
+    struct http http;
     struct stat local; /* file of the local socket */
     uint64_t look_at;  /* when to check that it still exists; ns */
     int lock, signals;
@@ -80,7 +83,12 @@ static bool open_sockets(struct daemon *d) {
         d->local = (struct stat){0};
     if (d->sockets.local >= 0 && d->app_table.config->listen.size)
         d->sockets.udp = open_udp(d->app_table.config);
-    return d->sockets.local >= 0 && (d->sockets.udp >= 0 || !d->app_table.config->listen.size);
+    if (d->sockets.local < 0 || (d->sockets.udp < 0 && d->app_table.config->listen.size))
+        return false;
+    if (http_open(&d->http, &d->app_table.config->status))
+        return true;
+    log_failure("status", "HTTP");
+    return false;
 }
 
 /* If the directory of the socket was deleted the keeper receives nothing: it creates the socket again. */
@@ -183,6 +191,9 @@ static bool is_exit_of_app(struct daemon *d, pid_t pid, int status) {
     for (size_t i = 0; i < d->app_table.count; i++)
         if (app_reaped(d->app_table.app[i], pid, status))
             return true;
+    for (size_t i = 0; i < d->app_table.groups; i++)
+        if (replicas_reaped(d->app_table.replicas[i], pid, status))
+            return true;
     return false;
 }
 
@@ -237,8 +248,8 @@ static void begin_shutdown(struct daemon *d) {
     if (d->stopping || d->app_table.config->on_exit == EXIT_LEAVE)
         d->ended = true; /* twice: now */
     d->stopping = true;
-    for (size_t i = 0; i < d->app_table.count && !d->ended; i++)
-        app_table_begin_removal(d->app_table.app[i], now_ns());
+    if (!d->ended)
+        app_table_begin_removal_of_all(&d->app_table, now_ns());
     log_event(LOG_INFO, NULL, "ending", "apps=%s", d->ended ? "left" : "stopping");
 }
 
@@ -254,6 +265,9 @@ static void handle_signals(struct daemon *d) {
 
 /* ---- the loop ---- */
 
+/* In front of those of apps: signals, two sockets, HTTP. */
+enum { FIXED = 3 + HTTP_POLLED };
+
 struct polled {
     struct pollfd *fd;
     size_t count;
@@ -268,6 +282,8 @@ static void list_polled(struct daemon *d, struct polled *polled) {
     add_poll(polled, d->signals, POLLIN);
     add_poll(polled, d->sockets.local, POLLIN);
     add_poll(polled, d->sockets.udp, POLLIN);
+    http_list(&d->http, &polled->fd[polled->count]);
+    polled->count += HTTP_POLLED;
     for (size_t i = 0; i < d->app_table.count; i++) {
         const struct app *app = d->app_table.app[i];
         const bool adopted = app->process.pid && !app->process.child && !app->process.ended;
@@ -280,9 +296,9 @@ static void list_polled(struct daemon *d, struct polled *polled) {
 static void handle_polled(struct daemon *d, const struct polled *polled) {
     for (size_t i = 0; i < d->app_table.count; i++) {
         struct app *app = d->app_table.app[i];
-        if (polled->fd[3 + 2 * i].revents)
+        if (polled->fd[FIXED + 2 * i].revents)
             app_reaped(app, app->process.pid, -1);
-        if (polled->fd[4 + 2 * i].revents && app->check.config)
+        if (polled->fd[FIXED + 1 + 2 * i].revents && app->check.config)
             app_checked(app, now_ns());
     }
     reap(d);
@@ -290,6 +306,7 @@ static void handle_polled(struct daemon *d, const struct polled *polled) {
         receive_datagrams(d, d->sockets.local);
     if (polled->fd[2].revents)
         receive_datagrams(d, d->sockets.udp);
+    http_handle(&d->http, &polled->fd[3], now_ns(), status_answer, &d->app_table);
     if (polled->fd[0].revents)
         handle_signals(d); /* the last: it may change the apps */
 }
@@ -324,6 +341,8 @@ static uint64_t watch_station(struct app_entry *m, const struct sockets *sockets
 /* Runs the timers of all apps; returns when it must be called again. */
 static uint64_t run_timers(struct daemon *d, uint64_t now) {
     uint64_t next = d->watchdog_at;
+    const uint64_t late = http_run_timers(&d->http, now);
+    next = late < next ? late : next;
     bool changed = false;
     for (size_t i = 0; i < d->app_table.count; i++) {
         const enum bal_keeper_state before = d->app_table.app[i]->logged_state;
@@ -334,6 +353,13 @@ static uint64_t run_timers(struct daemon *d, uint64_t now) {
         next = watched < next ? watched : next;
     }
     bounds_apply(d->app_table.config, d->app_table.app, d->app_table.count, now, &d->rng);
+    for (size_t i = 0; i < d->app_table.groups; i++) {
+        struct replicas *replicas = d->app_table.replicas[i];
+        const uint64_t at = replicas_pass(replicas, now);
+        next = at < next ? at : next;
+        changed = changed || replicas->changed;
+        replicas->changed = false;
+    }
     for (size_t i = 0; i < d->app_table.count; i++) {
         send_power(d->app_table.entry[i], &d->sockets, now, NULL);
         next = d->app_table.app[i]->core.ordered ? now : next;
@@ -366,7 +392,7 @@ static void run_loop(struct daemon *d) {
             app_table_write_status(&d->app_table, now);
         if (d->stopping && d->app_table.count == 0)
             break;
-        struct pollfd *fd = realloc(polled.fd, (3 + 2 * d->app_table.count) * sizeof *fd);
+        struct pollfd *fd = realloc(polled.fd, (FIXED + 2 * d->app_table.count) * sizeof *fd);
         if (!fd)
             break;
         polled.fd = fd;
@@ -438,6 +464,12 @@ static bool may_change_users(const struct config *config) {
                       "what=user error=\"only root can run apps as another user\"");
             return false;
         }
+    for (size_t i = 0; i < config->groups; i++)
+        if (config->replicas[i].hook.uid != geteuid() && geteuid() != 0) {
+            log_event(LOG_ERROR, config->replicas[i].hook.name, "failed",
+                      "what=user error=\"only root can run scale as another user\"");
+            return false;
+        }
     return true;
 }
 
@@ -488,6 +520,7 @@ static void fini_daemon(struct daemon *d) {
     }
     if (d->sockets.udp >= 0)
         close(d->sockets.udp);
+    http_close(&d->http);
     if (d->signals >= 0)
         close(d->signals);
     if (d->lock >= 0)
@@ -498,6 +531,7 @@ static void fini_daemon(struct daemon *d) {
 int daemon_run(struct config *config, const char *path) {
     struct daemon d = {
         .path = path, .app_table.config = config, .sockets = {-1, -1}, .lock = -1, .signals = -1};
+    (void)http_open(&d.http, &(struct address){0}); /* none yet */
     const bool begun = init_daemon(&d);
     if (begun) {
         log_event(LOG_INFO, NULL, "begun", "apps=%zu pid=%d", d.app_table.count, (int)getpid());

@@ -22,13 +22,22 @@ static void check_app(const struct app_config *app) {
     struct bal_error err;
     assert(app->name && *app->name && strlen(app->name) <= CONFIG_NAME_MAX && !strchr(app->name, '/'));
     assert(app->id);
-    assert((app->run.argv != NULL) != (app->start.argv != NULL));
+    assert((app->run.argv != NULL) + (app->start.argv != NULL) + (app->replicas != NULL) == 1);
+    assert(!app->replicas || (app->ready.kind != CHECK_NONE && app->place < app->replicas->places));
     assert(!app->start.argv || app->stop.argv);
     assert(!app->run.argv || app->run.argv[0]);
     assert(bal_keeper_check(&app->times, &err) == BAL_OK);
     assert(app->ready.kind != CHECK_TCP || app->ready.address.size);
     assert(app->ready.kind != CHECK_HTTP || (app->ready.path && app->ready.host));
     assert(app->directory && app->directory[0] == '/');
+}
+
+static void check_replicas(const struct replicas_config *replicas) {
+    struct bal_error err;
+    assert(replicas->hook.name && *replicas->hook.name && !strchr(replicas->hook.name, '/'));
+    assert(bal_scaler_check(&replicas->limits, &err) == BAL_OK);
+    assert(replicas->places && replicas->limits.max <= replicas->places);
+    assert(!replicas->scale.argv || replicas->scale.argv[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -42,6 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert(bal_key_is_secret(&config->keys.first) && config->apps > 0);
     for (size_t i = 0; i < config->apps; i++)
         check_app(&config->app[i]);
+    for (size_t i = 0; i < config->groups; i++)
+        check_replicas(&config->replicas[i]);
     config_free(config);
     return 0;
 }
