@@ -61,7 +61,8 @@ static void read_group(struct reader *r, int node, struct replicas_config *repli
     if (r->mistakes > mistakes)
         return; /* what follows would only be a consequence */
     config_find_user(r, node, &replicas->hook);
-    config_check_shell(r, node, "scale", &replicas->scale, replicas->hook.shell);
+    config_check_shell(r, bal_node_get(r->document, node, "scale"), "scale", &replicas->scale,
+                       replicas->hook.shell);
     if (replicas->scale.argv && !names_number(&replicas->scale))
         config_mistake(r, bal_node_get(r->document, node, "scale"), "scale",
                        "no word has {n}, which stands for the number of replicas");

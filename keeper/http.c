@@ -149,8 +149,8 @@ static void send_answer(struct http_client *client) {
 void http_list(const struct http *http, struct pollfd *fd) {
     fd[0] = (struct pollfd){.fd = http->fd, .events = POLLIN};
     for (size_t i = 0; i < HTTP_CLIENTS; i++)
-        fd[i + 1] = (struct pollfd){.fd = http->client[i].fd,
-                                    .events = http->client[i].answer ? POLLOUT : POLLIN};
+        fd[i + 1] =
+            (struct pollfd){.fd = http->client[i].fd, .events = http->client[i].answer ? POLLOUT : POLLIN};
 }
 
 void http_handle(struct http *http, const struct pollfd *fd, uint64_t now, http_answer_fn *answer,

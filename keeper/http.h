@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A small server of HTTP for GET: the state of the keeper, for people and programs. It reads a bounded request,
- * sends one answer and closes; one that is slow is cut off, and when there are too many the oldest goes. */
+/* A small server of HTTP for GET: the state of the keeper, for people and programs. It reads a bounded
+ * request, sends one answer and closes; one that is slow is cut off, and when there are too many the oldest
+ * goes. */
 #ifndef KEEPER_HTTP_H
 #define KEEPER_HTTP_H
 

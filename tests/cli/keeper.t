@@ -4,12 +4,13 @@
 $ ballastd --help
 | usage: ballastd [--config FILE]                    run the keeper
 |        ballastd [--config FILE] --check            tell all mistakes of the configuration
-|        ballastd [--config FILE] status             show the apps of the keeper that runs
+|        ballastd [--config FILE] status             show the apps and replicas of the keeper that runs
 |        ballastd [--config FILE] wake|rest APP      wake an app, or let it rest
 |
 | Starts apps when they are wanted and stops them when they have no work. Stations and dispatchers of a
-| fleet say when; SIGTERM ends the keeper and leaves or stops the apps as the configuration says, SIGHUP
-| reads it again. Killed and started again, it finds its apps.
+| fleet say when; replicas of one thing are scaled by one command. SIGTERM ends the keeper and leaves or
+| stops the apps as the configuration says, SIGHUP reads it again. Killed and started again, it finds its
+| apps.
 |
 |   --config FILE   the configuration (default /etc/ballast/keeper.yaml)
 |   --check         read it, print each mistake as FILE:LINE:COLUMN: ..., and do nothing else
@@ -117,7 +118,7 @@ $ cat >etc/bad.yaml <<END
 >   - 12
 > END
 $ ballastd --config etc/bad.yaml --check
-! etc/bad.yaml:3:1: keeper: there is no key 'sokket'; there are fleet, key, key_file, socket, socket_group, listen, state, cgroup, on_exit, least, most, defaults, apps
+! etc/bad.yaml:3:1: keeper: there is no key 'sokket'; there are fleet, key, key_file, socket, socket_group, listen, status, state, cgroup, on_exit, least, most, defaults, replicas, apps
 ! etc/bad.yaml:1:8: fleet: '-1' is not a whole number from 0 to 4294967295
 ! etc/bad.yaml:2:6: key: it is not 32 hexadecimal digits, not all of them 0
 ! etc/bad.yaml:4:9: listen: 'localhost:80' is no address in numbers, such as unix:/run/x, 127.0.0.1:8001 or [::1]:8001
@@ -138,7 +139,7 @@ $ ballastd --config etc/bad.yaml --check
 ! etc/bad.yaml:23:41: beat: '2' is not a time from 1 ms to 24 h, such as 500ms, 2s or 5min
 ! etc/bad.yaml:24:5: hooks: an app with 'start' needs 'stop'
 ! etc/bad.yaml:24:5: hooks: an app with 'start' needs 'running' or 'ready', to know whether it runs
-! etc/bad.yaml:25:5: both: it should have one of run and start
+! etc/bad.yaml:25:5: both: it should have one of run, start and replica_of
 ! etc/bad.yaml:25:5: both: 'running' is for apps with 'start'; one with 'run' is supervised
 ! etc/bad.yaml:26:5: far: 'busy' is for apps without a station: that one knows
 ! etc/bad.yaml:26:5: far: a peer has the id 10 of the app itself
@@ -155,4 +156,35 @@ $ printf 'apps: [\n' >etc/syntax.yaml && ballastd --config etc/syntax.yaml --che
 ? 2
 $ : >etc/empty.yaml && ballastd --config etc/empty.yaml --check
 ! etc/empty.yaml:1:1: the file is empty
+? 2
+$ cat >etc/replicas.yaml <<END
+> key: 000102030405060708090a0b0c0d0e0f
+> replicas:
+>   - {name: a, scale: [scale, "{n}"], min: 3, max: 2}
+>   - {name: b, scale: [scale], max: 5, back_off: 2min, user: nobody-of-that-name}
+>   - {name: c, scale: "scale {n}"}
+>   - {name: a1, sacle: [x]}
+>   - {scale: [x, "{n}"]}
+> apps:
+>   - {name: a1, id: 1, replica_of: a, ready: {tcp: 127.0.0.1:1}}
+>   - {name: a2, id: 2, replica_of: a}
+>   - {name: a3, id: 3, replica_of: d, run: [x], stop: [x], ready: {tcp: 127.0.0.1:1}}
+>   - {name: b1, id: 4, replica_of: b, ready: {tcp: 127.0.0.1:1}}
+> END
+$ ballastd --config etc/replicas.yaml --check
+! etc/replicas.yaml:4:5: user: there is no user 'nobody-of-that-name' on this machine
+! etc/replicas.yaml:4:22: scale: no word has {n}, which stands for the number of replicas
+! etc/replicas.yaml:4:5: back_off_most: the longest back-off is shorter than the first
+! etc/replicas.yaml:5:22: scale: a text is for a shell, which must be asked for (shell: true); else give a list of words
+! etc/replicas.yaml:6:16: replicas: there is no key 'sacle'; there are name, scale, min, max, pause_up, pause_down, timeout, back_off, back_off_most, restate, shell, user, directory, environment, new_privileges, processes, output
+! etc/replicas.yaml:7:5: replicas: replicas need a name
+! etc/replicas.yaml:10:5: a2: a replica needs 'ready', to know whether it runs
+! etc/replicas.yaml:11:5: a3: it should have one of run, start and replica_of
+! etc/replicas.yaml:11:5: a3: 'stop' and 'running' are not for a replica: 'scale' does that
+! etc/replicas.yaml:11:5: replica_of: there are no replicas 'd'
+! etc/replicas.yaml:6:5: name: there is an app 'a1', too
+! etc/replicas.yaml:3:5: min: 3 is more than max, 2
+! etc/replicas.yaml:4:5: max: 5 is more than there are apps of it, 1
+! etc/replicas.yaml:5:5: c: no app is a replica of it (replica_of: c)
+! etc/replicas.yaml:6:5: a1: no app is a replica of it (replica_of: a1)
 ? 2

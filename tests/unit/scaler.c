@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The scaler with the keepers of its places, case by case, and in random storms with a literal model of what
- * it scales: hooks that fail, hang, are killed or succeed without effect, replicas that are slow, die or never
- * come, a keeper that is killed and restarted with its number or without, a disk that is full. */
+ * it scales: hooks that fail, hang, are killed or succeed without effect, replicas that are slow, die or
+ * never come, a keeper that is killed and restarted with its number or without, a disk that is full. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ struct world {
     uint32_t last_replicas;
     uint64_t last_success, failed_at;
     uint32_t failures;
-    bool started_since;                                    /* a START since the last order */
+    bool started_since;                                     /* a START since the last order */
     unsigned orders, changes, late, useless, crashes, full; /* counted */
 };
 

@@ -20,9 +20,10 @@
  *         ... wait for an event or the time that bal_scaler_run_timers() returned
  *     }
  *
- * The number is stated again after `restate`, after each START (a hook may have succeeded without effect) and,
- * with a back-off that doubles, after each failure. Only one hook is under way. Nothing is stated until it is
- * known of each place whether it is in use: a scaler that begins stops nothing that it has not looked for. */
+ * The number is stated again after `restate`, after each START (a hook may have succeeded without effect)
+ * and, with a back-off that doubles, after each failure. Only one hook is under way. Nothing is stated until
+ * it is known of each place whether it is in use: a scaler that begins stops nothing that it has not looked
+ * for. */
 #ifndef BALLAST_LIVE_SCALER_H
 #define BALLAST_LIVE_SCALER_H
 
@@ -73,15 +74,15 @@ struct bal_scaler {
     uint32_t places;
     uint32_t stored; /* as an earlier scaler stored it, or BAL_SCALER_UNKNOWN */
     uint64_t now;
-    struct bal_scale_order order; /* the last */
-    bool under_way;               /* it has not been answered, and is not late */
-    uint64_t until;               /* under way: when it is late */
-    uint64_t retry_at;            /* nothing is stated before */
-    uint64_t restate_at;          /* and now it is */
-    uint64_t changed_at;          /* when the number was last changed; before that 0 */
-    bool stated;                  /* the last order succeeded */
-    uint32_t failures;            /* orders in a row that failed */
-    bool stopping;                /* the minimum is 0 from now on */
+    struct bal_scale_order order;  /* the last */
+    bool under_way;                /* it has not been answered, and is not late */
+    uint64_t until;                /* under way: when it is late */
+    uint64_t retry_at;             /* nothing is stated before */
+    uint64_t restate_at;           /* and now it is */
+    uint64_t changed_at;           /* when the number was last changed; before that 0 */
+    bool stated;                   /* the last order succeeded */
+    uint32_t failures;             /* orders in a row that failed */
+    bool stopping;                 /* the minimum is 0 from now on */
     uint64_t orders, failed, lost; /* counted: orders; those that failed; results that came too late */
 };
 
