@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ballast tune tabs: how long an idle server should stay on. */
+/* ballast tune tabs: how long an idle server should stay on; tune slots is in tune_slots.c. */
 #include "commands.h"
 #include "common.h"
+#include "tune_slots.h"
 
 #include "report/tune_report.h"
 
@@ -12,9 +13,14 @@ struct args {
     struct cli_common common; /* first: its setters take the whole */
     double shortest, longest; /* NaN: not given */
     double points;
+    struct cli_slots_target target;
 };
 
 static const struct cli_range time_range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 10"};
+
+static enum bal_code set_target(void *into, const char *value, struct bal_error *err) {
+    return cli_slots_target_parse(value, &((struct args *)into)->target, err);
+}
 
 static enum bal_code set_shortest(void *into, const char *value, struct bal_error *err) {
     return cli_number(value, &time_range, &((struct args *)into)->shortest, err);
@@ -31,19 +37,30 @@ static enum bal_code set_points(void *into, const char *value, struct bal_error 
 
 static const struct cli_option options[] = {
     {.setting = "servers"},
-    {.setting = "load", .default_value = "0.3"},
-    {.help = "time to switch a server on: its mean, or a law such as det(10)",
-     .setting = "setup",
-     .default_value = "10"},
+    {.help = "tabs: of the servers; slots: of their best speed", .setting = "load", .default_value = "0.3"},
     {.setting = "service"},
     {.setting = "arrivals"},
-    {.setting = "curve"},
-    {.setting = "watts"},
-    {"from", "T", "shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},
-    {"to", "T", "longest (default: a hundred set-up times)", set_longest},
-    {"points", "K", "standby times between them, evenly on a logarithmic scale (default 13)", set_points},
+    {.help = "tabs: time to switch a server on: its mean, or a law such as det(10)",
+     .setting = "setup",
+     .default_value = "10"},
+    {.help = "tabs: load over time: constant, sine(A,P), table(T:F T:F ...), file(PATH)", .setting = "curve"},
+    {.help = "tabs: watts of a server: BUSY,IDLE,SETUP,OFF", .setting = "watts"},
+    {"from", "T", "tabs: shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},
+    {"to", "T", "tabs: longest (default: a hundred set-up times)", set_longest},
+    {"points", "K", "tabs: standby times between them, evenly on a logarithmic scale (default 13)",
+     set_points},
+    {.help =
+         "slots: speed of a server by the jobs in service: cores(4), batch(8,0.15), table(1:1 2:1.8 8:4.5)",
+     .setting = "speeds"},
+    {"policy", "POLICY", "slots: name or name:key=value,... (default jiq:else=least-conn)", cli_set_policy},
+    {"target", "WHAT",
+     "slots: what they are judged by and may be at most, in mean service times: p99=10, "
+     "mean=2 (default: p99, no limit)",
+     set_target},
     CLI_RUN_OPTIONS,
-    {"figure", "FILE", "draw the frontier, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)",
+    {"figure", "FILE",
+     "draw the frontier, or times over slots, too: FILE.svg, FILE.png or FILE.pdf (needs "
+     "gnuplot)",
      cli_set_figure},
     CLI_OUTPUT_OPTIONS,
 };
@@ -113,35 +130,67 @@ static int tune_and_print(const struct args *args) {
     return status;
 }
 
+/* Options of one of the two do nothing for the other. */
+static int check_options(const struct args *args, bool slots) {
+    const struct cli_common *common = &args->common;
+    static const char *const of_tabs[] = {"setup", "curve", "watts"};
+    if (!slots && (cli_common_given(common, "speeds") || common->policies > 0 || !isnan(args->target.most)))
+        return cli_fail("tune tabs: --%s is for tune slots; leave it out", cli_common_given(common, "speeds")
+                                                                               ? "speeds"
+                                                                           : common->policies > 0 ? "policy"
+                                                                                                  : "target");
+    for (size_t i = 0; slots && i < sizeof of_tabs / sizeof *of_tabs; i++)
+        if (cli_common_given(common, of_tabs[i]))
+            return cli_fail("tune slots: --%s is for tune tabs; leave it out", of_tabs[i]);
+    if (slots && (!isnan(args->shortest) || !isnan(args->longest)))
+        return cli_fail("tune slots: --from and --to are for tune tabs; leave them out");
+    return -1;
+}
+
 static int tune_main(const struct cli_command *command, int argc, char **argv) {
-    struct args args = {.shortest = NAN, .longest = NAN, .points = 13};
+    struct args args = {
+        .shortest = NAN, .longest = NAN, .points = 13, .target = {.quantile = 0.99, .most = NAN}};
     cli_common_init(&args.common, command);
     int operands;
     const int status = cli_parse(command, argc, argv, &args, 1, &operands);
     if (status >= 0)
         return status;
-    if (operands == 0 || strcmp(argv[1], "tabs") != 0)
-        return cli_fail("tune: '%.60s' cannot be tuned; write ballast tune tabs", operands ? argv[1] : "");
+    const bool slots = operands > 0 && strcmp(argv[1], "slots") == 0;
+    if (!slots && (operands == 0 || strcmp(argv[1], "tabs") != 0))
+        return cli_fail("tune: '%.60s' cannot be tuned; write ballast tune tabs, or ballast tune slots",
+                        operands ? argv[1] : "");
+    const int foreign = check_options(&args, slots);
+    if (foreign >= 0)
+        return foreign;
     if (args.common.draft.c.run.engine != BAL_ENGINE_AUTO)
         return cli_fail("--engine: tuning runs several engines; leave it out");
+    const int length = cli_common_check_length(&args.common);
+    if (length >= 0 || slots) {
+        args.common.draft.c.model.setup = (struct bal_dist){0};
+        return length >= 0 ? length : cli_tune_slots(&args.common, &args.target);
+    }
     struct bal_error err = {0};
     if (bal_model_check(&args.common.draft.c.model, &err))
         return cli_fail("%s", err.text);
-    const int length = cli_common_check_length(&args.common);
-    return length >= 0 ? length : tune_and_print(&args);
+    return tune_and_print(&args);
 }
 
 const struct cli_command cmd_tune = {
     .name = "tune",
-    .summary = "find how long idle servers should stay on: delay against energy",
-    .operands = "tabs",
-    .description = "Sweeps the standby time of tabs, after which an idle server switches off, and shows what "
-                   "it costs in power and\n"
-                   "waiting, with the knee of the frontier marked; for comparison servers that are always on "
-                   "(jiq) and one common queue with\n"
-                   "the same times (delayed-off).",
+    .summary = "find how long idle servers should stay on, or how many requests they should work on at once",
+    .operands = "tabs|slots",
+    .description =
+        "tabs: sweeps the standby time of tabs, after which an idle server switches off, and shows what "
+        "it costs in power and\n"
+        "waiting, with the knee of the frontier marked; for comparison servers that are always on "
+        "(jiq) and one common queue with\n"
+        "the same times (delayed-off).\n"
+        "slots: gives servers whose speed depends on the number of requests in service the same traffic "
+        "with 1, 2, 3, 4, 6, 8, ...\n"
+        "slots each, and shows what each number costs. Requests beyond it wait at the server.",
     .examples = "  ballast tune tabs --servers 100 --load 0.3 --setup 10\n"
-                "  ballast tune tabs --servers 1000 --load 0.6 --setup 'det(30)' --figure frontier.svg\n",
+                "  ballast tune tabs --servers 1000 --load 0.6 --setup 'det(30)' --figure frontier.svg\n"
+                "  ballast tune slots --servers 20 --speeds 'batch(8,0.15)' --load 0.8 --target p99=10\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = tune_main,

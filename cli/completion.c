@@ -61,6 +61,14 @@ static void put_values(const struct cli_option *option, FILE *out) {
 }
 
 /* What a command takes besides options. */
+/* Words to choose from, list|add|..., up to what stands behind them. */
+static void put_choices(const char *operands, FILE *out) {
+    fputs("words='", out);
+    for (; *operands && *operands != ' '; operands++)
+        fputc(*operands == '|' ? ' ' : *operands, out);
+    fputc('\'', out);
+}
+
 static void put_operands(const struct cli_command *command, FILE *out) {
     const char *operands = command->operands;
     if (strstr(operands, "POLICY"))
@@ -68,7 +76,7 @@ static void put_operands(const struct cli_command *command, FILE *out) {
     else if (strstr(operands, "COMMAND"))
         fputs("words=$commands", out);
     else if (islower((unsigned char)*operands))
-        fprintf(out, "words='%s'", operands);
+        put_choices(operands, out);
     else
         fputs(*operands ? "files=yes" : "words=''", out);
 }

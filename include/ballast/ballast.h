@@ -40,6 +40,7 @@
 #include "ballast/theory.h"
 #include "ballast/trace.h"
 #include "ballast/tune.h"
+#include "ballast/tune_slots.h"
 #include "ballast/version.h"
 
 #endif

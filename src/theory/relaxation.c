@@ -134,11 +134,12 @@ static double slowest_unit(const struct bal_model *model) {
 static struct bal_slowest relaxation_by_jobs(const struct bal_model *model, double apart, double services) {
     const uint32_t last = bal_speeds_last(&model->speeds);
     const uint32_t full = model->slots < last ? model->slots : last;
-    const double best = bal_model_server_rate(model), rate = bal_speeds_rate(&model->speeds, full);
-    const double load = model->load * best / rate, unit = slowest_unit(model) * best;
-    if (!(load < 1))
-        return (struct bal_slowest){NAN, NAN};
-    const double all = unit * (full / rate + single_queue(load, apart, services) / rate);
+    const double best = bal_model_server_rate(model), slowed = bal_speeds_rate(&model->speeds, full);
+    /* Servers that could not recover from many jobs at this load must not get there. */
+    const double rate = model->load * best < slowed ? slowed : best;
+    const double unit = slowest_unit(model) * best;
+    const double all =
+        unit * (full / slowed + single_queue(model->load * best / rate, apart, services) / rate);
     return (struct bal_slowest){all, all / bal_servers_count(&model->servers)};
 }
 

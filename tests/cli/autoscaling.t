@@ -115,10 +115,10 @@ $ ballast tune tabs --servers 20 --setup 5 --points 3 --time 200 --replications 
 
 # what cannot be
 $ ballast tune
-! ballast: tune: '' cannot be tuned; write ballast tune tabs
+! ballast: tune: '' cannot be tuned; write ballast tune tabs, or ballast tune slots
 ? 2
 $ ballast tune pod
-! ballast: tune: 'pod' cannot be tuned; write ballast tune tabs
+! ballast: tune: 'pod' cannot be tuned; write ballast tune tabs, or ballast tune slots
 ? 2
 $ ballast tune tabs --setup 0
 ! ballast: --setup 0: not a mean above 0 or a law, such as 10, det(10) or erlang(4,10)

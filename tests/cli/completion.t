@@ -19,7 +19,7 @@ $ touch a.yaml b.db; complete() { bash complete "$@"; }; complete ballast run a;
 | b.db ballast.bash
 | tabs
 |
-| tabs
+| tabs slots
 | text markdown json
 |
 | text json markdown

@@ -71,3 +71,64 @@ $ ballast run slots.yaml --quiet --format csv | cut -d, -f1,4-7
 | slots,policy,verdict,response.mean,response.mean.ci
 | 1,"random",stable,5.122119644097797,0.2432846103565917
 | 4,"random",stable,1.7618800230189662,0.1350955122753251
+$ ballast tune slots --servers 4 --speeds 'cores(2)' --load 0.8 --jobs 5k --replications 3 --policy round-robin --target mean=3 | head -12
+| round-robin on 4 servers with speeds cores(2) at load 0.8 of the best, service exp; 3
+| replications, jobs 5000, seed 1
+|
+| slots  speed   load  mean response  over  waits   random
+| ────────────────────────────────────────────────────────────────
+|     1    50%  1.600     overloaded
+|     2   100%  0.800      2.0 ± 0.8   +1%  61.4%  = 2.778  ◀ best
+|     3   100%  0.800      2.0 ± 0.8   +1%  43.1%  = 2.778  ◀ best
+|     4   100%  0.800      2.0 ± 0.8   +0%  30.8%  = 2.778  ◀ best
+|     6   100%  0.800      2.0 ± 0.8   +0%  15.0%  = 2.778  ◀ best
+|     8   100%  0.800      2.0 ± 0.8   +0%   7.5%  = 2.778  ◀ best
+|   all   100%  0.800      2.0 ± 0.8   +0%   0.0%  = 2.778  ◀ best
+$ ballast tune slots --servers 4 --speeds 'cores(2)' --load 0.8 --jobs 5k --replications 2 --format csv | cut -d, -f1-4
+| slots,speed,load,verdict
+| 1,0.5,1.6,overloaded
+| 2,1,0.8,stable
+| 3,1,0.8,undecided
+| 4,1,0.8,undecided
+| 6,1,0.8,stable
+| 8,1,0.8,undecided
+| all,1,0.8,undecided
+$ ballast tune slots --servers 4 --speeds 'cores(2)' --load 0.8 --jobs 5k --replications 2 --format json | jq -c '[.policy, (.points[] | .slots)], (.points[1] | keys)'
+| ["jiq:else=least-conn",1,2,3,4,6,8,"all"]
+| ["best","doubts","load","meets","random.response.mean","response.mean","response.mean.ci","response.p99","response.p99.ci","slots","speed","verdict","waiting.probability"]
+$ ballast tune slots
+! ballast: tune slots needs --speeds, such as 'cores(4)' or 'batch(8,0.15)': without them more slots are always better
+? 2
+$ ballast tune slots --speeds 'cores(2)' --load 1
+! ballast: load 1; tuning slots needs one above 0 and below 1
+? 2
+$ ballast tune slots --speeds 'cores(2)' --policy jsq --policy jiq
+! ballast: tune slots: 2 policies; give one
+? 2
+$ ballast tune slots --speeds 'cores(2)' --policy 'jiq:else=hold'
+! ballast: servers behind a network, or of a policy that holds jobs without a bound (backlog), work on each job at full speed; leave out the speeds or the settings of the network
+? 2
+$ ballast tune slots --speeds 'cores(2)' --target p99
+! ballast: --target p99: not a target; write mean, or a percentile such as p95 or p99.9, and a number of mean service times: p99=10
+? 2
+$ ballast tune slots --speeds 'cores(2)' --target p99=soon
+! ballast: --target p99=soon: not a time above 0 behind mean= or a percentile, in mean service times, such as p99=10
+? 2
+$ ballast tune slots --speeds 'cores(2)' --setup 5
+! ballast: tune slots: --setup is for tune tabs; leave it out
+? 2
+$ ballast tune slots --speeds 'cores(2)' --from 5
+! ballast: tune slots: --from and --to are for tune tabs; leave them out
+? 2
+$ ballast tune tabs --target p99=3
+! ballast: tune tabs: --target is for tune slots; leave it out
+? 2
+$ ballast compare --speeds 'cores(2)' --policy random
+! ballast: speeds cores(2) have no effect on a server that works on one job at a time; say with slots how many it works on at once, such as 16, or all
+? 2
+$ ballast compare --slots all --policy random
+! ballast: a server with slots all needs speeds, such as cores(4): otherwise it could do any amount of work at once
+? 2
+$ ballast compare --speeds 'core(2)' --policy random
+! ballast: --speeds core(2): speeds 'core(2)': this is none of them; write cores(4), batch(8,0.15) or table(1:1 2:1.8 8:4.5), which tells the total speed with so many jobs in service, or none
+? 2

@@ -14,7 +14,7 @@ $ ballast --help
 |   fit             fit a workload to access logs: an experiment file to ask what if
 |   cheapest        what policies cost in messages and memory, and the cheapest for a wanted delay
 |   priority-share  how many jobs may have high priority, for a wanted gain and loss
-|   tune            find how long idle servers should stay on: delay against energy
+|   tune            find how long idle servers should stay on, or how many requests they should work on at once
 |   stability       find where stability ends: the highest stable load, the least that must be stolen
 |   fluid           solve the fluid model of a policy over time, and compare with a simulation
 |   report          make a page of results: claims, figures, tables
@@ -45,7 +45,7 @@ $ ballast
 !   fit             fit a workload to access logs: an experiment file to ask what if
 !   cheapest        what policies cost in messages and memory, and the cheapest for a wanted delay
 !   priority-share  how many jobs may have high priority, for a wanted gain and loss
-!   tune            find how long idle servers should stay on: delay against energy
+!   tune            find how long idle servers should stay on, or how many requests they should work on at once
 !   stability       find where stability ends: the highest stable load, the least that must be stolen
 !   fluid           solve the fluid model of a policy over time, and compare with a simulation
 !   report          make a page of results: claims, figures, tables

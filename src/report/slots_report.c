@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Prints and draws what tuning of slots found. */
+#include "report/slots_report.h"
+
+#include "ballast/figure.h"
+#include "ballast/number.h"
+#include "ballast/percentile.h"
+#include "ballast/version.h"
+#include "format/json.h"
+#include "report/comparison.h"
+#include "report/doubt_notes.h"
+#include "report/metric.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void name_slots(uint32_t slots, char text[BAL_NUMBER_TEXT]) {
+    if (slots == BAL_SLOTS_ALL)
+        snprintf(text, BAL_NUMBER_TEXT, "all");
+    else
+        snprintf(text, BAL_NUMBER_TEXT, "%u", slots);
+}
+
+static const char *name_value(const struct bal_slots_question *question, char text[BAL_PERCENTILE_TEXT]) {
+    return question->quantile > 0 ? bal_percentile_print(question->quantile, text) : "mean";
+}
+
+static bool has_means(const struct bal_slots_point *point) {
+    return point->possible && bal_comparison_has_means(&point->result);
+}
+
+static struct bal_estimate value_of(const struct bal_slots_question *question,
+                                    const struct bal_slots_point *point) {
+    return has_means(point) ? bal_slots_value(question, point) : (struct bal_estimate){NAN, NAN};
+}
+
+static double mean_of(const struct bal_slots_point *point, enum bal_metric metric) {
+    return has_means(point) ? point->result.metric[metric].mean : NAN;
+}
+
+/* ---- for people ---- */
+
+static void print_head(const struct bal_slots_question *question, const struct bal_draft *draft, FILE *out) {
+    static const char *const told[] = {"servers", "load", "service", "speeds", "slots", "replications", NULL};
+    const struct bal_model *model = &question->base.model;
+    char servers[300], service[200], speeds[400], policy[200];
+    bal_servers_print(&model->servers, servers, sizeof servers);
+    bal_dist_print(&model->size, service, sizeof service);
+    bal_speeds_print(&model->speeds, speeds, sizeof speeds);
+    bal_policy_print(&question->base.policy, policy, sizeof policy);
+    struct bal_head head = {.used = 0};
+    bal_head_add(&head, "%s on %s server%s with speeds %s at load %g of the best, service %s", policy,
+                 servers, bal_servers_count(&model->servers) == 1 ? "" : "s", speeds, model->load, service);
+    bal_head_add_settings(&head, draft, true, told);
+    bal_head_add(&head, "; %s%u replications", question->base.precision > 0 ? "at least " : "",
+                 question->base.replications);
+    bal_head_add_settings(&head, draft, false, told);
+    bal_head_add(&head, ", seed" BAL_TABLE_JOIN "%llu", (unsigned long long)question->base.run.seed);
+    bal_head_print(&head, out);
+    fputc('\n', out);
+}
+
+static void add_estimate(struct table *table, struct bal_estimate estimate, const char *mark) {
+    char text[BAL_METRIC_TEXT] = "";
+    bal_percentile_cell(estimate, text);
+    bal_table_add(table, "%s%s", text, mark);
+}
+
+static void add_point(struct table *table, const struct bal_slots_question *question,
+                      const struct bal_slots_answer *answer, const struct bal_slots_point *point,
+                      struct doubt_notes *notes) {
+    char slots[BAL_NUMBER_TEXT], label[60];
+    name_slots(point->slots, slots);
+    snprintf(label, sizeof label, "%s slot%s", slots, point->slots == 1 ? "" : "s");
+    bal_table_add(table, "%s", slots);
+    bal_table_add(table, "%.0f%%", 100 * point->speed);
+    bal_table_add(table, "%.3f", point->c.model.load);
+    if (!has_means(point)) {
+        bal_table_add(table, "%s", point->possible ? bal_comparison_no_means(&point->result) : "overloaded");
+        for (int i = question->quantile > 0 ? 0 : 1; i < 5; i++)
+            bal_table_add(table, "%s", "");
+        return;
+    }
+    const struct bal_estimate value = value_of(question, point);
+    add_estimate(table, value, bal_doubt_add(notes, label, &point->c, &point->result));
+    if (question->quantile > 0)
+        add_estimate(table, point->result.metric[BAL_RESPONSE_MEAN], "");
+    const bool known = answer->least < answer->points;
+    const double least = known ? bal_slots_value(question, &answer->point[answer->least]).mean : NAN;
+    if (known)
+        bal_table_add(table, "%+.0f%%", bal_shown(100 * (value.mean / least - 1), 0));
+    else
+        bal_table_add(table, "%s", "");
+    bal_table_add(table, "%.1f%%", 100 * mean_of(point, BAL_WAITING_PROBABILITY));
+    if (isfinite(point->alone.response_mean))
+        bal_table_add(table, "= %.4g", point->alone.response_mean);
+    else
+        bal_table_add(table, "%s", isnan(point->alone.response_mean) ? "" : "unstable");
+    bal_table_add(table, "%s", point->best ? "\u25c0 best" : point->meets ? "meets the target" : "");
+}
+
+/* The numbers of slots with a property, as "4 to 8, 16": neighbours among those that were tried make a range.
+ */
+static void list_points(const struct bal_slots_answer *answer, bool targets, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = 0;
+    for (unsigned i = 0; i < answer->points; i++) {
+        const unsigned first = i;
+        while (i < answer->points && (targets ? answer->point[i].meets : answer->point[i].best))
+            i++;
+        if (i == first)
+            continue;
+        char low[BAL_NUMBER_TEXT], high[BAL_NUMBER_TEXT];
+        name_slots(answer->point[first].slots, low);
+        name_slots(answer->point[i - 1].slots, high);
+        const size_t left = used < size ? size - used : 0;
+        used += (size_t)snprintf(left ? text + used : NULL, left, "%s%s%s%s", used ? ", " : "", low,
+                                 i - first > 1 ? " to " : "", i - first > 1 ? high : "");
+    }
+}
+
+static void print_advice(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
+                         FILE *out) {
+    char value[BAL_PERCENTILE_TEXT], list[300];
+    const char *name = name_value(question, value);
+    fputc('\n', out);
+    if (answer->least < answer->points) {
+        char slots[BAL_NUMBER_TEXT];
+        unsigned first = 0;
+        while (!answer->point[first].best)
+            first++;
+        name_slots(answer->point[first].slots, slots);
+        list_points(answer, false, list, sizeof list);
+        fprintf(out,
+                "Best %s: %s slots (of those tried; within %g %% of the least, or not to be told from it).\n",
+                name, list, 100 * BAL_TUNE_SLOTS_NEAR);
+        fprintf(out, "Take %s: with fewer requests at a server, fewer are lost with it.\n", slots);
+    } else {
+        fputs("No number of slots is sure to be the best: all are overloaded, open or doubted.\n", out);
+    }
+    if (!isnan(question->target)) {
+        list_points(answer, true, list, sizeof list);
+        fprintf(out, "%s at most %g: %s%s.\n", name, question->target,
+                *list ? list : "no number of slots tried", *list ? " slots" : "");
+    }
+    fputs(
+        "speed: that a server can have with so many slots, of the best. load: of that speed. over: above the "
+        "least.\n"
+        "random: mean response if each request went to a uniform server, by theory (birth-death).\n"
+        "Times are in mean service times of a request alone at speed 1. \u00b1: 95 % confidence.\n",
+        out);
+}
+
+void bal_slots_text(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
+                    const struct bal_draft *draft, enum bal_table_style style, FILE *out) {
+    char value[BAL_PERCENTILE_TEXT];
+    const char *const head[] = {
+        "slots", "speed",  "load", name_value(question, value), "mean response", "over",
+        "waits", "random", ""};
+    const bool both = question->quantile > 0; /* the mean is not the value itself */
+    struct table table;
+    struct doubt_notes notes = {0};
+    bal_table_init(&table, both ? 9 : 8);
+    for (int i = 0; i < 9; i++)
+        if (both || i != 3)
+            bal_table_add(&table, "%s", head[i]);
+    for (unsigned i = 0; i < answer->points; i++)
+        add_point(&table, question, answer, &answer->point[i], &notes);
+    print_head(question, draft, out);
+    bal_table_print(&table, both ? "rrrrrrrrl" : "rrrrrrrl", style, out);
+    bal_table_fini(&table);
+    print_advice(question, answer, out);
+    bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
+}
+
+/* ---- for programs ---- */
+
+static const char *state_of(const struct bal_slots_point *point) {
+    return point->possible ? bal_verdict_text(point->result.verdict) : "overloaded";
+}
+
+static void csv_number(double number, FILE *out) {
+    char text[BAL_NUMBER_TEXT] = "";
+    if (isfinite(number))
+        bal_number_print(number, text);
+    fprintf(out, ",%s", text);
+}
+
+void bal_slots_csv(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
+                   const struct bal_draft *draft, FILE *out) {
+    char value[BAL_PERCENTILE_TEXT];
+    char columns[100] = "";
+    if (question->quantile > 0) {
+        bal_percentile_name(question->quantile, value);
+        snprintf(columns, sizeof columns, ",response.%s,response.%s.ci", value, value);
+    }
+    fprintf(out,
+            "slots,speed,load,verdict,response.mean,response.mean.ci%s,"
+            "waiting.probability,random.response.mean,best,meets,doubts,settings\n",
+            columns);
+    for (unsigned i = 0; i < answer->points; i++) {
+        const struct bal_slots_point *point = &answer->point[i];
+        const struct bal_estimate of = value_of(question, point);
+        char slots[BAL_NUMBER_TEXT];
+        name_slots(point->slots, slots);
+        fputs(slots, out);
+        csv_number(point->speed, out);
+        csv_number(point->c.model.load, out);
+        fprintf(out, ",%s", state_of(point));
+        csv_number(mean_of(point, BAL_RESPONSE_MEAN), out);
+        csv_number(has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN].half_width : NAN, out);
+        if (question->quantile > 0) {
+            csv_number(of.mean, out);
+            csv_number(of.half_width, out);
+        }
+        csv_number(mean_of(point, BAL_WAITING_PROBABILITY), out);
+        csv_number(point->possible ? point->alone.response_mean : NAN, out);
+        fprintf(out, ",%d,%d", point->best, point->meets);
+        bal_doubt_csv(point->possible ? point->result.doubts : 0, out);
+        bal_head_csv(draft, out);
+        fputc('\n', out);
+    }
+}
+
+static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate) {
+    char ci[80];
+    snprintf(ci, sizeof ci, "%s.ci", key);
+    bal_json_number(json, key, estimate.mean);
+    bal_json_number(json, ci, estimate.half_width);
+}
+
+static void json_point(struct json *json, const struct bal_slots_question *question,
+                       const struct bal_slots_point *point) {
+    char slots[BAL_NUMBER_TEXT], value[BAL_PERCENTILE_TEXT], key[60];
+    name_slots(point->slots, slots);
+    bal_json_open(json, NULL, '{');
+    if (point->slots == BAL_SLOTS_ALL)
+        bal_json_text(json, "slots", slots);
+    else
+        bal_json_count(json, "slots", point->slots);
+    bal_json_number(json, "speed", point->speed);
+    bal_json_number(json, "load", point->c.model.load);
+    bal_json_text(json, "verdict", state_of(point));
+    bal_doubt_json(json, point->possible ? point->result.doubts : 0);
+    json_estimate(json, "response.mean",
+                  has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN]
+                                   : (struct bal_estimate){NAN, NAN});
+    if (question->quantile > 0) {
+        snprintf(key, sizeof key, "response.%s", bal_percentile_name(question->quantile, value));
+        json_estimate(json, key, value_of(question, point));
+    }
+    bal_json_number(json, "waiting.probability", mean_of(point, BAL_WAITING_PROBABILITY));
+    bal_json_number(json, "random.response.mean", point->possible ? point->alone.response_mean : NAN);
+    bal_json_bool(json, "best", point->best);
+    bal_json_bool(json, "meets", point->meets);
+    bal_json_close(json, '}');
+}
+
+void bal_slots_json(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
+                    const struct bal_draft *draft, FILE *out) {
+    char text[400];
+    struct json json;
+    bal_json_init(&json, out);
+    bal_json_open(&json, NULL, '{');
+    bal_json_text(&json, "version", BALLAST_VERSION);
+    bal_policy_print(&question->base.policy, text, sizeof text);
+    bal_json_text(&json, "policy", text);
+    bal_head_json(&json, draft, NULL);
+    bal_json_number(&json, "target", question->target);
+    bal_json_open(&json, "points", '[');
+    for (unsigned i = 0; i < answer->points; i++)
+        json_point(&json, question, &answer->point[i]);
+    bal_json_close(&json, ']');
+    bal_json_close(&json, '}');
+}
+
+/* ---- figure ---- */
+
+enum bal_code bal_slots_figure(const struct bal_slots_question *question,
+                               const struct bal_slots_answer *answer, const char *path,
+                               struct bal_error *err) {
+    double x[BAL_TUNE_SLOTS_MAX], y[2][BAL_TUNE_SLOTS_MAX], half[2][BAL_TUNE_SLOTS_MAX];
+    size_t n = 0;
+    for (unsigned i = 0; i < answer->points; i++) {
+        const struct bal_slots_point *point = &answer->point[i];
+        if (!has_means(point) || point->slots == BAL_SLOTS_ALL)
+            continue;
+        const struct bal_estimate of[2] = {value_of(question, point),
+                                           point->result.metric[BAL_RESPONSE_MEAN]};
+        x[n] = point->slots;
+        for (int k = 0; k < 2; k++) {
+            y[k][n] = of[k].mean;
+            half[k][n] = of[k].half_width;
+        }
+        n++;
+    }
+    if (n == 0)
+        return bal_fail(err, BAL_E_RANGE, "no number of slots has a mean that could be drawn");
+    char value[BAL_PERCENTILE_TEXT], speeds[200], title[600];
+    const unsigned curves = question->quantile > 0 ? 2 : 1;
+    const char *const names[2] = {name_value(question, value), "mean"};
+    struct bal_series series[4];
+    for (unsigned k = 0; k < curves; k++) {
+        series[2 * k] = (struct bal_series){
+            .name = names[k], .group = k, .style = BAL_STYLE_LINE, .count = n, .x = x, .y = y[k]};
+        series[2 * k + 1] = series[2 * k];
+        series[2 * k + 1].style = BAL_STYLE_POINTS;
+        series[2 * k + 1].half_width = half[k];
+    }
+    bal_speeds_print(&question->base.model.speeds, speeds, sizeof speeds);
+    snprintf(title, sizeof title, "speeds %.200s, load %g", speeds, question->base.model.load);
+    const struct bal_panel panel = {
+        .x = {.label = "slots of a server", .log = true},
+        .y = {.label = "response time", .unit = "mean service times", .log = true},
+        .series = series,
+        .count = 2 * curves};
+    const struct bal_figure figure = {.title = title, .panel = &panel, .panels = 1};
+    return bal_figure_write(&figure, path, err);
+}
