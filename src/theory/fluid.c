@@ -10,6 +10,7 @@
 #include "ballast/fluid.h"
 
 #include "theory/reserve.h"
+#include "theory/sundials.h"
 
 #include <assert.h>
 #include <cvode/cvode.h>
@@ -37,6 +38,7 @@ struct integrator {
     int mode;
     size_t levels;
     size_t n; /* numbers of the state */
+    struct bal_sundials sundials;
     struct bal_reserve reserve;
     N_Vector y; /* of the reserve */
     SUNLinearSolver solver;
@@ -44,7 +46,7 @@ struct integrator {
 };
 
 /* Stops CVODE where the right side is not a number, which its own tests would let pass. */
-static int cvode_rhs(realtype t, N_Vector y, N_Vector dy_vector, void *data) {
+static int cvode_rhs(sunrealtype t, N_Vector y, N_Vector dy_vector, void *data) {
     const struct integrator *in = data;
     double *dy = N_VGetArrayPointer(dy_vector);
     in->model->rhs(in->model->param, in->mode, t, N_VGetArrayPointer(y), in->levels, dy);
@@ -54,7 +56,7 @@ static int cvode_rhs(realtype t, N_Vector y, N_Vector dy_vector, void *data) {
     return isfinite(sum) ? 0 : -1;
 }
 
-static int cvode_root(realtype t, N_Vector y, realtype *g, void *data) {
+static int cvode_root(sunrealtype t, N_Vector y, sunrealtype *g, void *data) {
     const struct integrator *in = data;
     in->model->root(in->model->param, in->mode, t, N_VGetArrayPointer(y), g);
     return 0;
@@ -92,7 +94,7 @@ static double shift_of(double y) {
     return y > 0.5 ? -1e-8 : 1e-8;
 }
 
-static int cvode_jacobian(realtype t, N_Vector y_vector, N_Vector dy_vector, SUNMatrix matrix, void *data,
+static int cvode_jacobian(sunrealtype t, N_Vector y_vector, N_Vector dy_vector, SUNMatrix matrix, void *data,
                           N_Vector shifted_vector, N_Vector changed_vector, N_Vector unused) {
     (void)unused;
     const struct integrator *in = data;
@@ -124,11 +126,9 @@ static int cvode_jacobian(realtype t, N_Vector y_vector, N_Vector dy_vector, SUN
 }
 
 /* CVODE would print; this keeps its last complaint instead. */
-static void keep_complaint(int code, const char *module, const char *function, char *text, void *data) {
-    (void)module, (void)function;
+static void keep_complaint(void *data, const char *text) {
     const struct integrator *in = data;
-    if (code < 0)
-        bal_fail(in->err, BAL_E_NUMERIC, "%s: integrator: %s", in->model->name, text);
+    bal_fail(in->err, BAL_E_NUMERIC, "%s: integrator: %s", in->model->name, text);
 }
 
 static enum bal_code no_memory(const struct integrator *in) {
@@ -141,12 +141,13 @@ static void integrator_close(struct integrator *in) {
     if (in->solver)
         SUNLinSolFree(in->solver);
     bal_reserve_fini(&in->reserve);
+    bal_sundials_fini(&in->sundials);
     in->cvode = NULL, in->solver = NULL, in->y = NULL;
 }
 
 static bool start_cvode(struct integrator *in, double t) {
     const struct bal_fluid_model *model = in->model;
-    if (CVodeSetErrHandlerFn(in->cvode, keep_complaint, in) || CVodeInit(in->cvode, cvode_rhs, t, in->y) ||
+    if (!bal_sundials_attach(&in->sundials, in->cvode) || CVodeInit(in->cvode, cvode_rhs, t, in->y) ||
         CVodeSetUserData(in->cvode, in) ||
         CVodeSStolerances(in->cvode, relative_tolerance, absolute_tolerance) ||
         CVodeSetLinearSolver(in->cvode, in->solver, in->reserve.matrix) ||
@@ -177,14 +178,15 @@ static enum bal_code integrator_open(struct integrator *in, size_t levels, doubl
     const sunindextype entries = n * (sunindextype)(model->hubs + 2 * band_half(model) + 1); /* at most; hubs
                                                                                                 are counted
                                                                                                 twice */
-    bool ok = bal_reserve_init(&in->reserve, n, entries);
+    bool ok = bal_sundials_init(&in->sundials, keep_complaint, in);
+    ok = ok && bal_reserve_init(&in->reserve, n, entries, in->sundials.context);
     in->y = in->reserve.y;
     if (ok) {
         bal_reserve_use(&in->reserve);
         write_pattern(in, in->reserve.matrix);
     }
-    ok = ok && (in->solver = SUNLinSol_KLU(in->y, in->reserve.matrix, bal_reserve_context()));
-    ok = ok && (in->cvode = CVodeCreate(CV_BDF, bal_reserve_context()));
+    ok = ok && (in->solver = SUNLinSol_KLU(in->y, in->reserve.matrix, in->sundials.context));
+    ok = ok && (in->cvode = CVodeCreate(CV_BDF, in->sundials.context));
     if (ok) {
         double *y = N_VGetArrayPointer(in->y);
         memset(y, 0, in->n * sizeof *y);
@@ -274,7 +276,7 @@ static enum bal_code write_rows(struct integrator *in, struct bal_fluid_path *pa
                                 size_t *row, double t) {
     for (; *row < path->times && times[*row] <= t; ++*row) {
         N_Vector state =
-            N_VMake_Serial((sunindextype)in->n, path->state + *row * path->columns, bal_reserve_context());
+            N_VMake_Serial((sunindextype)in->n, path->state + *row * path->columns, in->sundials.context);
         if (!state)
             return no_memory(in);
         const int failed = CVodeGetDky(in->cvode, times[*row], 0, state);

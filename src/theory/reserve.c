@@ -2,25 +2,6 @@
 /* Vectors and matrices for CVODE, allocated in advance and handed out as its clones. */
 #include "theory/reserve.h"
 
-#ifdef SUNDIALS_BUILD_WITH_PROFILING
-#error "SUNDIALS was built with profiling: its contexts keep counts, and one for all threads will not do"
-#endif
-
-static SUNContext context;
-
-__attribute__((constructor)) static void make_context(void) {
-    if (SUNContext_Create(NULL, &context) != 0)
-        context = NULL;
-}
-
-__attribute__((destructor)) static void free_context(void) {
-    SUNContext_Free(&context);
-}
-
-SUNContext bal_reserve_context(void) {
-    return context;
-}
-
 static _Thread_local struct bal_reserve *current;
 
 void bal_reserve_use(struct bal_reserve *reserve) {
@@ -47,7 +28,7 @@ static void leave_matrix(SUNMatrix matrix) {
     (void)matrix;
 }
 
-static N_Vector new_vector(sunindextype n) {
+static N_Vector new_vector(sunindextype n, SUNContext context) {
     N_Vector vector = N_VNew_Serial(n, context);
     if (vector) {
         vector->ops->nvclone = clone_vector;
@@ -56,7 +37,7 @@ static N_Vector new_vector(sunindextype n) {
     return vector;
 }
 
-static SUNMatrix new_matrix(sunindextype n, sunindextype entries) {
+static SUNMatrix new_matrix(sunindextype n, sunindextype entries, SUNContext context) {
     SUNMatrix matrix = SUNSparseMatrix(n, n, entries, CSC_MAT, context);
     if (matrix) {
         matrix->ops->clone = clone_matrix;
@@ -65,13 +46,13 @@ static SUNMatrix new_matrix(sunindextype n, sunindextype entries) {
     return matrix;
 }
 
-bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries) {
+bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries, SUNContext context) {
     *reserve = (struct bal_reserve){0};
-    bool good = context && (reserve->y = new_vector(n)) && (reserve->matrix = new_matrix(n, entries));
+    bool good = (reserve->y = new_vector(n, context)) && (reserve->matrix = new_matrix(n, entries, context));
     for (size_t i = 0; good && i < BAL_RESERVE_VECTORS; i++)
-        good = (reserve->vector[i] = new_vector(n));
+        good = (reserve->vector[i] = new_vector(n, context));
     for (size_t i = 0; good && i < BAL_RESERVE_MATRICES; i++)
-        good = (reserve->clone[i] = new_matrix(n, entries));
+        good = (reserve->clone[i] = new_matrix(n, entries, context));
     return good;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What CVODE clones, set aside in advance.
  *
- * CVODE (SUNDIALS 6) uses a clone of a vector or matrix without asking whether it was made, and crashes where
+ * CVODE uses a clone of a vector or matrix without asking whether it was made, and crashes where
  * memory is short. So all clones that it will ask for are made here before it begins, where a failure can be
  * reported, and are handed out one by one. */
 #ifndef THEORY_RESERVE_H
@@ -23,14 +23,10 @@ struct bal_reserve {
 
 /* Vectors of n numbers, and square matrices with capacity for so many entries; false without memory. To be
  * ended with fini in any case, when nothing uses them any more. */
-bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries);
+bool bal_reserve_init(struct bal_reserve *reserve, sunindextype n, sunindextype entries, SUNContext context);
 void bal_reserve_fini(struct bal_reserve *reserve);
 
 /* From now on clones on this thread come from the reserve; to be called before CVODE is. */
 void bal_reserve_use(struct bal_reserve *reserve);
-
-/* The context of all that SUNDIALS makes here; it is made when the program is loaded, since that cannot
- * survive a lack of memory either. */
-SUNContext bal_reserve_context(void);
 
 #endif
