@@ -199,7 +199,7 @@ start_nginx() {
     for try in 1 2 3 4 5; do
         write_conf <<<"$conf"
         : >"$work/nginx/error.log"
-        if setsid "${under[@]}" "$nginx" -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
+        if setsid "${under[@]}" "$nginx" -e stderr -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
             within 60 test -s "$work/nginx/pid"
             nginx_pid=$(cat "$work/nginx/pid") nginx_group=$nginx_pid
             within 60 answers "$port" && within 60 all_work && return
@@ -216,7 +216,7 @@ under=() # what nginx is run by
 # Is this configuration refused, with that text in the message?
 refused() { # text; the configuration on standard input
     write_conf
-    if "$nginx" -t -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
+    if "$nginx" -t -e stderr -p "$work/nginx/" -c "$work/nginx.conf" >"$work/nginx.out" 2>&1; then
         note "taken, but should be refused: $1"
         failed=true
     elif ! grep -qF -- "$1" "$work/nginx.out"; then
