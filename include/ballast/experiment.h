@@ -385,7 +385,7 @@ void bal_experiment_case(const struct bal_experiment *experiment, size_t point, 
                          struct bal_case *c);
 
 /* Is the policy that models a baseline proxy what that proxy does on this fleet? Some proxies behave
- * differently where servers have different weights. */
+ * differently where servers have different weights, and none has a model with classes. */
 bool bal_baseline_is_modelled(const struct bal_experiment_policy *entry, const struct bal_model *model);
 
 /* ---- documentation ---- */

@@ -131,8 +131,10 @@ static enum bal_code compare_with_lab(struct bal_store *store, const struct bal_
     if (bal_baseline_is_modelled(&e->policy[policy], &c.model))
         return BAL_OK;
     row->verdict = RIG_UNDECIDED;
-    snprintf(row->reason, sizeof row->reason,
-             "the lab's model of it is for servers of one weight; with others it chooses another way");
+    snprintf(row->reason, sizeof row->reason, "%s",
+             c.model.classes ? "the lab's model of it is for requests of one class"
+                             : "the lab's model of it is for servers of one weight; with others it chooses "
+                               "another way");
     return BAL_OK;
 }
 

@@ -44,6 +44,8 @@ enum bal_code bal_baseline_parse(enum bal_proxy proxy, const char *text, struct 
 }
 
 bool bal_baseline_is_modelled(const struct bal_experiment_policy *entry, const struct bal_model *model) {
+    if (entry->proxy != BAL_PROXY_BALLAST && model->classes)
+        return false;
     for (size_t i = 0; i < sizeof proxy_baselines / sizeof *proxy_baselines; i++)
         if (proxy_baselines[i].proxy == entry->proxy && strcmp(proxy_baselines[i].text, entry->text) == 0)
             return !proxy_baselines[i].equal_weights_only || !bal_model_is_weighted(model);
