@@ -28,6 +28,8 @@ static const char *describe_error(int kind) {
         return "came that are for another receiver; does it have the address that the others name?";
     case BAL_RECEIPT_UNKNOWN_SENDER:
         return "came of senders that are not configured here; is one missing from server or dispatchers=?";
+    case BAL_RECEIPT_REFUSED:
+        return "asked to join and were refused; does join= allow so many, and their addresses?";
     case BAL_NGX_UNSENT:
         return "could not be sent";
     default:

@@ -6,6 +6,7 @@
 #include "load_header.h"
 #include "names.h"
 #include "plugin.h"
+#include "ready.h"
 #include "station.h"
 #include "status.h"
 #include "upstream.h"
@@ -70,6 +71,8 @@ static ngx_command_t commands[] = {
     {ngx_string("ballast_server"), NGX_HTTP_UPS_CONF | NGX_CONF_1MORE, bal_ngx_name_directive,
      NGX_HTTP_SRV_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_status"), NGX_HTTP_LOC_CONF | NGX_CONF_ANY, bal_ngx_status_directive,
+     NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
+    {ngx_string("ballast_ready"), NGX_HTTP_LOC_CONF | NGX_CONF_NOARGS, bal_ngx_ready_directive,
      NGX_HTTP_LOC_CONF_OFFSET, 0, NULL},
     {ngx_string("ballast_key"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE12, set_key, NGX_HTTP_MAIN_CONF_OFFSET, 0,
      NULL},

@@ -158,16 +158,16 @@ bool bal_ngx_name_is_placeholder(const ngx_str_t *server) {
 
 /* nginx refuses upstreams without servers, and makes the backup servers itself. So it gets a server that is
  * down and that we leave out. */
-static bool add_placeholder(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us,
-                            const struct bal_ngx_name *name, bool backup) {
+bool bal_ngx_names_add_placeholder(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us,
+                                   const ngx_str_t *name, ngx_uint_t weight, bool backup) {
     static struct sockaddr_in nowhere = {.sin_family = AF_INET};
     ngx_http_upstream_server_t *server = ngx_array_push(us->servers);
     ngx_addr_t *address = ngx_pcalloc(cf->pool, sizeof *address);
-    const size_t length = sizeof placeholder - 1 + name->name.len;
+    const size_t length = sizeof placeholder - 1 + name->len;
     u_char *text = ngx_pnalloc(cf->pool, length + 1);
     if (!server || !address || !text)
         return false;
-    *ngx_cpymem(ngx_cpymem(text, placeholder, sizeof placeholder - 1), name->name.data, name->name.len) = 0;
+    *ngx_cpymem(ngx_cpymem(text, placeholder, sizeof placeholder - 1), name->data, name->len) = 0;
     address->sockaddr = (struct sockaddr *)(void *)&nowhere;
     address->socklen = sizeof nowhere;
     address->name = (ngx_str_t){length, text};
@@ -175,7 +175,7 @@ static bool add_placeholder(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *
     server->name = address->name;
     server->addrs = address;
     server->naddrs = 1;
-    server->weight = name->weight;
+    server->weight = weight;
     server->max_fails = 1;
     server->fail_timeout = 10;
     server->down = 1;
@@ -218,8 +218,9 @@ char *bal_ngx_name_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf)
     if (result != NGX_CONF_OK)
         return result;
     const bool both = name->service.len && !name->backup; /* records of higher priority are backups */
-    if (!push_name(cf, b, name) || !add_placeholder(cf, us, name, name->backup) ||
-        (both && !add_placeholder(cf, us, name, true)))
+    if (!push_name(cf, b, name) ||
+        !bal_ngx_names_add_placeholder(cf, us, &name->name, name->weight, name->backup) ||
+        (both && !bal_ngx_names_add_placeholder(cf, us, &name->name, name->weight, true)))
         return NGX_CONF_ERROR;
     return NGX_CONF_OK;
 }

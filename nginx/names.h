@@ -70,6 +70,9 @@ ngx_int_t bal_ngx_names_check(ngx_conf_t *cf, const struct bal_ngx_upstream *ups
 ngx_int_t bal_ngx_names_complete(ngx_conf_t *cf);
 /* nginx has a server for each name, which is down and stands for none. */
 bool bal_ngx_name_is_placeholder(const ngx_str_t *server);
+/* Adds one to what nginx sees, for a name or for servers that join. False: out of memory. */
+bool bal_ngx_names_add_placeholder(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us,
+                                   const ngx_str_t *name, ngx_uint_t weight, bool backup);
 /* Addresses that the names of an upstream can have together. */
 ngx_uint_t bal_ngx_names_room(const struct bal_ngx_upstream *upstream);
 /* The i-th name; NULL behind the last. */

@@ -152,13 +152,14 @@ static struct bal_ngx_server *add_foreign_server(struct bal_ngx_foreign **place,
  * under the lock, would keep the requests of a large fleet waiting. */
 struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_t number) {
     struct bal_ngx_known *known = &peers->known[number];
-    if (known->version == peers->shared->version)
+    const uint64_t version = peers->shared->version + bal_dispatcher_members_version(peers->d);
+    if (known->version == version)
         return known->server;
     const char *name = bal_dispatcher_server(peers->d, number).name;
     known->server = name ? find_server(peers, name) : NULL;
     if (name && !known->server)
         known->server = add_foreign_server(&known->foreign, name);
-    known->version = peers->shared->version;
+    known->version = version;
     return known->server;
 }
 
@@ -390,6 +391,16 @@ static const struct bal_message *outgoing(void *user, uint32_t *count) {
     return bal_dispatcher_outgoing(peers->d, count);
 }
 
+static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_members(peers->d, list, room);
+}
+
+static uint64_t members_version(void *user) {
+    const struct bal_ngx_peers *peers = user;
+    return bal_dispatcher_members_version(peers->d);
+}
+
 /* How long the answer took is no longer known: a good outcome is treated as a cancelled request. */
 static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
     const struct bal_ngx_peers *peers = user;
@@ -569,6 +580,8 @@ void bal_ngx_peers_update(struct bal_ngx_peers *peers, uint64_t now) {
 
 ngx_uint_t bal_ngx_peers_tries(const struct bal_ngx_upstream *upstream) {
     ngx_uint_t tries = 0;
+    if (upstream->join.most) /* of members as many as this process knew when it last sent something */
+        return ngx_max(1, upstream->tries + upstream->peers[0].transport.contacts.count);
     if (!bal_ngx_changes_running()->used && !upstream->resolves)
         return upstream->tries;
     for (ngx_uint_t k = 0; k < upstream->peer_sets; k++)
@@ -615,6 +628,8 @@ static const struct bal_ngx_role role = {
     .decisions_ready = decisions_ready,
     .outgoing = outgoing,
     .receive = receive,
+    .members = members,
+    .members_version = members_version,
     .detach_stations = detach_stations,
     .finish_deferred = finish_deferred,
 };
@@ -657,7 +672,7 @@ static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
 /* All that the block depends on, its size apart. */
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bool backup) {
     const struct bal_dispatcher_config *c = &peers->config;
-    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 400;
+    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 400 + BAL_NGX_JOIN_TEXT;
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
         return name;
@@ -667,8 +682,9 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bo
                      "listen=%V record=%uD plugin=%s",
                      &peers->upstream->us->host, backup ? ":backup" : "", peers->upstream->text, c->slots,
                      c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
-                     c->backed ? " backed" : "", &peers->upstream->listen.name, records_capacity(peers),
+                     c->backed ? " backed" : "", &peers->upstream->own.name, records_capacity(peers),
                      bal_ngx_plugin_hash(peers->upstream->policy.policy));
+    end = bal_ngx_join_print(end, &c->join);
     end = bal_ngx_class_limits_print(end, c->class_limit);
     name.len = (size_t)(end - name.data);
     return name;
@@ -680,9 +696,10 @@ static ngx_int_t add_stations(ngx_conf_t *cf, struct bal_ngx_peers *peers, bool 
     struct bal_ngx_server *const *server = peers->servers.elts;
     struct bal_ngx_transport *first = &peers->upstream->peers[0].transport;
     if ((backup ? bal_ngx_transport_share(cf, &peers->transport, first, &peers->zone)
-                : bal_ngx_transport_init(cf, first, &upstream->listen, bal_ngx_keys(cf), &peers->zone)) !=
-        NGX_OK)
+                : bal_ngx_transport_init(cf, first, &upstream->listen, &upstream->own, bal_ngx_keys(cf),
+                                         &peers->zone)) != NGX_OK)
         return NGX_ERROR;
+    peers->transport.members_most = peers->config.join.most;
     for (ngx_uint_t i = 0; i < peers->servers.nelts; i++) {
         struct bal_ngx_address address;
         const char *fault = bal_ngx_address_set(cf->pool, &server[i]->name, server[i]->sockaddr,
@@ -707,7 +724,7 @@ static ngx_int_t add_stations(ngx_conf_t *cf, struct bal_ngx_peers *peers, bool 
 static bool is_other_family(const struct bal_ngx_upstream *upstream,
                             const ngx_http_upstream_rr_peers_t *rr_peers,
                             const ngx_http_upstream_rr_peer_t *peer) {
-    const sa_family_t family = upstream->stations ? upstream->listen.sockaddr->sa_family : AF_UNSPEC;
+    const sa_family_t family = upstream->stations ? upstream->own.sockaddr->sa_family : AF_UNSPEC;
     bool other = false;
     if (!upstream->stations || peer->sockaddr->sa_family == family || peer->server.data == NULL)
         return false;
@@ -760,7 +777,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
     sort_servers(peers);
     merge_servers(peers);
     peers->config = (struct bal_dispatcher_config){
-        .servers = capacity(rr_peers->number, upstream),
+        .servers = capacity(rr_peers->number, upstream) + (backup ? 0 : upstream->join.most),
         .workers = BAL_NGX_WORKERS_MAX,
         .requests = 1,
         .classes = (uint32_t)upstream->classes,
@@ -775,9 +792,12 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
         .probe_ns = (uint64_t)PROBE_MS * 1000000,
         .grace_ns = (uint64_t)GRACE_MS * 1000000,
         .beat_ns = (uint64_t)BEAT_MS * 1000000,
-        .id = upstream->stations ? upstream->listen.id : 1,
+        .id = upstream->stations ? upstream->own.id : 1,
         .boot = 1,
+        .join = upstream->join,
     };
+    if (backup)
+        peers->config.join.most = 0;
     memcpy(peers->config.class_limit, upstream->class_limit, sizeof upstream->class_limit);
     if (bal_dispatcher_check(&upstream->policy, &peers->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",

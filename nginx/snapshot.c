@@ -130,23 +130,46 @@ const char *bal_ngx_snapshot_state(const struct bal_ngx_snapshot_server *server)
 
 /* ---- stations ---- */
 
+static struct bal_ngx_snapshot_dispatcher *add_dispatcher(struct bal_ngx_snapshot_station *snapshot,
+                                                          uint64_t now, uint64_t id) {
+    struct bal_ngx_snapshot_dispatcher *d = &snapshot->dispatcher[snapshot->dispatchers++];
+    const struct bal_ngx_station *station = snapshot->station;
+    d->offers = bal_station_offered(station->s, id, &d->offered);
+    d->silent_ns = bal_station_silent_for(station->s, now, id);
+    return d;
+}
+
 /* Under the lock. */
 static void copy_dispatchers(struct bal_ngx_snapshot_station *snapshot,
                              const struct bal_ngx_station *station) {
     const struct bal_ngx_address *address = station->dispatchers.elts;
+    const uint64_t now = bal_ngx_now();
     for (ngx_uint_t i = 0; station->zone.transport && i < station->dispatchers.nelts; i++) {
-        struct bal_ngx_snapshot_dispatcher *d = &snapshot->dispatcher[snapshot->dispatchers++];
-        d->name = &address[i].name;
-        d->offers = bal_station_offered(station->s, address[i].id, &d->offered);
+        struct bal_ngx_snapshot_dispatcher *d = add_dispatcher(snapshot, now, address[i].id);
+        ngx_cpystrn((u_char *)d->name, address[i].name.data,
+                    ngx_min(address[i].name.len + 1, sizeof d->name));
+    }
+    const uint32_t members = bal_station_members(station->s, snapshot->member, station->join.most);
+    for (uint32_t i = 0; i < members; i++) {
+        struct bal_ngx_snapshot_dispatcher *d = add_dispatcher(snapshot, now, snapshot->member[i].id);
+        bal_address_print(&snapshot->member[i].address, d->name);
+        d->joined = true;
     }
 }
 
-static void snapshot_station(struct bal_ngx_snapshot *all, struct bal_ngx_station *station) {
+/* False: out of memory. */
+static bool snapshot_station(struct bal_ngx_snapshot *all, struct bal_ngx_station *station,
+                             ngx_pool_t *pool) {
     struct bal_ngx_snapshot_station *snapshot = &all->station[all->stations];
     uint64_t pid, start;
     snapshot->station = station;
+    snapshot->member = ngx_palloc(pool, (station->join.most + 1) * sizeof *snapshot->member);
+    snapshot->dispatcher =
+        ngx_pcalloc(pool, (DISPATCHERS_MOST + station->join.most) * sizeof *snapshot->dispatcher);
+    if (!snapshot->member || !snapshot->dispatcher)
+        return false;
     if (!bal_ngx_zone_lock(&station->zone))
-        return;
+        return true;
     all->stations++;
     snapshot->view = bal_station_view(station->s);
     snapshot->counts = bal_station_counts(station->s);
@@ -162,6 +185,7 @@ static void snapshot_station(struct bal_ngx_snapshot *all, struct bal_ngx_statio
     for (int i = 0; i < BAL_RECEIPTS; i++)
         snapshot->receipts[i] =
             snapshot->counts.receipts[i] + bal_ngx_zone_receipts(&station->zone, (enum bal_receipt)i);
+    return true;
 }
 
 const char *bal_ngx_snapshot_station_state(const struct bal_ngx_snapshot_station *station) {
@@ -205,7 +229,8 @@ static bool snapshot_upstream(struct bal_ngx_snapshot *snapshot, ngx_http_upstre
     }
     struct bal_ngx_station *station = bal_ngx_station_of(us);
     if (station && station->zone.attached) {
-        snapshot_station(snapshot, station);
+        if (!snapshot_station(snapshot, station, pool))
+            return false;
         snapshot_lock(snapshot, &station->zone, false);
     }
     return true;

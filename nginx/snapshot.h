@@ -35,9 +35,11 @@ struct bal_ngx_snapshot_peers {
 
 /* A dispatcher as a station knows it. */
 struct bal_ngx_snapshot_dispatcher {
-    const ngx_str_t *name;
-    uint64_t offers;  /* slots that were offered to it */
-    uint32_t offered; /* and may still be used */
+    char name[BAL_SERVER_NAME]; /* its address */
+    bool joined;                /* no list names it */
+    uint64_t silent_ns;         /* since its last message; UINT64_MAX: none has come */
+    uint64_t offers;            /* slots that were offered to it */
+    uint32_t offered;           /* and may still be used */
 };
 
 struct bal_ngx_snapshot_station {
@@ -46,7 +48,8 @@ struct bal_ngx_snapshot_station {
     struct bal_station_counts counts;
     uint64_t receipts[BAL_RECEIPTS];
     uint32_t processes, dispatchers;
-    struct bal_ngx_snapshot_dispatcher dispatcher[DISPATCHERS_MOST];
+    struct bal_ngx_snapshot_dispatcher *dispatcher;
+    struct bal_member *member; /* room to copy them under the lock */
     uint64_t recorded, unsent, dropped;
     struct bal_ngx_times times[BAL_CLASSES_MAX];
     struct bal_ngx_meter meter;

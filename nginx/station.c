@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_station slots=K [queue=N[,T]] [queue.CLASS=N[,T]] [class=$variable] [classes=N]
- * [listen=ADDRESS [record=N] [dispatchers=ADDRESS,... [report=T]] [stations=ADDRESS,... [steal=F]]
- * [keeper=ADDRESS,ID [standby=T]]];` and its block in shared memory. */
+ * [listen=ADDRESS [advertise=ADDRESS] [record=N] [dispatchers=ADDRESS,...] [join=N[,RANGE...]] [report=T]
+ * [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID [standby=T]]];` and its block in shared memory. */
 #include "station.h"
 
 #include "class.h"
@@ -134,6 +134,16 @@ static enum bal_receipt receive(void *user, uint64_t now, const struct bal_messa
     return bal_station_receive(station->s, now, message);
 }
 
+static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_members(station->s, list, room);
+}
+
+static uint64_t members_version(void *user) {
+    const struct bal_ngx_station *station = user;
+    return bal_station_members_version(station->s);
+}
+
 static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
     const struct bal_ngx_station *station = user;
     if (what == BAL_NGX_DEFER_CANCEL)
@@ -175,7 +185,7 @@ static bool add_dispatcher(struct bal_ngx_station *station, const struct addrinf
 
 /* As in the configuration: of both families that of listen=. */
 static bool add_found(struct bal_ngx_station *station, const struct addrinfo *all, in_port_t port) {
-    const int family = station->listen.sockaddr->sa_family;
+    const int family = station->own.sockaddr->sa_family;
     bool same = false, any = false;
     for (const struct addrinfo *found = all; found; found = found->ai_next)
         same |= found->ai_family == family;
@@ -292,6 +302,8 @@ static const struct bal_ngx_role role = {
     .decisions_ready = decisions_ready,
     .outgoing = outgoing,
     .receive = receive,
+    .members = members,
+    .members_version = members_version,
     .drain = drain,
     .finish_deferred = finish_deferred,
     .check = check,
@@ -340,7 +352,12 @@ static char *set_class(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 
 static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
-    return bal_ngx_address_parse(cf, "listen=", value, &station->listen) == NGX_OK ? NGX_CONF_OK
+    return bal_ngx_address_parse_listen(cf, value, &station->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *set_advertise(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return bal_ngx_address_parse(cf, "advertise=", value, &station->own) == NGX_OK ? NGX_CONF_OK
                                                                                    : NGX_CONF_ERROR;
 }
 
@@ -393,6 +410,11 @@ static char *set_dispatchers(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 static char *set_stations(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
     return set_addresses(cf, "stations=", value, STATIONS_MOST, &station->stations, NULL);
+}
+
+static char *set_join(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    return bal_ngx_join_set(cf, value, &station->join);
 }
 
 static char *set_steal(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -459,20 +481,14 @@ static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots, false},
-    {"queue=", set_queue, false},
-    {"queue.", set_class_limit, true},
-    {"classes=", set_classes, false},
-    {"class=", set_class, false},
-    {"listen=", set_listen, false},
-    {"dispatchers=", set_dispatchers, false},
-    {"report=", set_report, false},
-    {"stations=", set_stations, false},
-    {"steal=", set_steal, false},
-    {"keeper=", set_keeper, false},
-    {"standby=", set_standby, false},
-    {"record=", set_record, false},
-    {"abort=", set_abort, false},
+    {"slots=", set_slots, false},         {"queue=", set_queue, false},
+    {"queue.", set_class_limit, true},    {"classes=", set_classes, false},
+    {"class=", set_class, false},         {"listen=", set_listen, false},
+    {"advertise=", set_advertise, false}, {"dispatchers=", set_dispatchers, false},
+    {"report=", set_report, false},       {"stations=", set_stations, false},
+    {"join=", set_join, false},           {"steal=", set_steal, false},
+    {"keeper=", set_keeper, false},       {"standby=", set_standby, false},
+    {"record=", set_record, false},       {"abort=", set_abort, false},
     {"urgent=", set_urgent, false},
 };
 
@@ -480,7 +496,7 @@ static const struct bal_ngx_option options[] = {
 
 /* All that the block depends on. */
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station) {
-    const size_t room = station->us->host.len + 300 + BAL_STEAL_TEXT;
+    const size_t room = station->us->host.len + 300 + BAL_STEAL_TEXT + BAL_NGX_JOIN_TEXT;
     char steal[BAL_STEAL_TEXT];
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
@@ -491,8 +507,9 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
         "ballast_station:%V slots=%ui queue=%ui,%M classes=%ui listen=%V report=%M steal=%s keeper=%uL "
         "standby=%M record=%uD",
         &station->us->host, station->slots, station->queue, station->queue_time, station->classes,
-        &station->listen.name, station->report, steal, station->keeper.id, station->standby,
+        &station->own.name, station->report, steal, station->keeper.id, station->standby,
         records_capacity(station));
+    end = bal_ngx_join_print(end, &station->join);
     end = bal_ngx_class_limits_print(end, station->class_limit);
     name.len = (size_t)(end - name.data);
     return name;
@@ -530,11 +547,12 @@ static ngx_int_t add_peers(ngx_conf_t *cf, struct bal_ngx_station *station, ngx_
 }
 
 static ngx_int_t add_all_peers(ngx_conf_t *cf, struct bal_ngx_station *station) {
-    if (bal_ngx_transport_init(cf, &station->transport, &station->listen, bal_ngx_keys(cf), &station->zone) !=
-        NGX_OK)
+    if (bal_ngx_transport_init(cf, &station->transport, &station->listen, &station->own, bal_ngx_keys(cf),
+                               &station->zone) != NGX_OK)
         return NGX_ERROR;
-    bal_ngx_address_prefer_family(&station->listen, &station->dispatchers);
-    bal_ngx_address_prefer_family(&station->listen, &station->stations);
+    station->transport.members_most = station->join.most;
+    bal_ngx_address_prefer_family(&station->own, &station->dispatchers);
+    bal_ngx_address_prefer_family(&station->own, &station->stations);
     station->transport.has_remote_peer |= station->unresolved.nelts > 0; /* it may be on another machine */
     if (add_peers(cf, station, &station->dispatchers, false) != NGX_OK ||
         add_peers(cf, station, &station->stations, true) != NGX_OK)
@@ -547,22 +565,25 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
     struct bal_ngx_station *station = bal_ngx_station_of(us);
     const bool speaks = station->listen.sockaddr != NULL;
     struct bal_error err;
-    if (station->init_upstream(cf, us) != NGX_OK)
+    if (station->init_upstream(cf, us) != NGX_OK ||
+        (speaks && bal_ngx_join_complete(cf, &station->own, bal_ngx_keys(cf), &station->join) != NGX_OK))
         return NGX_ERROR;
-    station->config = (struct bal_station_config){.workers = BAL_NGX_WORKERS_MAX,
-                                                  .slots = (uint32_t)station->slots,
-                                                  .queue = (uint32_t)station->queue,
-                                                  .classes = (uint32_t)station->classes,
-                                                  .queue_ns = (uint64_t)station->queue_time * 1000000,
-                                                  .peers = DISPATCHERS_MOST + STATIONS_MOST,
-                                                  .beat_ns = (uint64_t)(speaks ? BEAT_MS : HOUR_MS) * 1000000,
-                                                  .offer_ns = (uint64_t)station->report * 1000000,
-                                                  .steal = station->steal,
-                                                  .steal_ns = (uint64_t)STEAL_MS * 1000000,
-                                                  .keeper = station->keeper.id,
-                                                  .standby_ns = (uint64_t)station->standby * 1000000,
-                                                  .id = speaks ? station->listen.id : 1,
-                                                  .boot = 1};
+    station->config =
+        (struct bal_station_config){.workers = BAL_NGX_WORKERS_MAX,
+                                    .slots = (uint32_t)station->slots,
+                                    .queue = (uint32_t)station->queue,
+                                    .classes = (uint32_t)station->classes,
+                                    .queue_ns = (uint64_t)station->queue_time * 1000000,
+                                    .peers = DISPATCHERS_MOST + STATIONS_MOST + station->join.most,
+                                    .beat_ns = (uint64_t)(speaks ? BEAT_MS : HOUR_MS) * 1000000,
+                                    .offer_ns = (uint64_t)station->report * 1000000,
+                                    .steal = station->steal,
+                                    .steal_ns = (uint64_t)STEAL_MS * 1000000,
+                                    .keeper = station->keeper.id,
+                                    .standby_ns = (uint64_t)station->standby * 1000000,
+                                    .id = speaks ? station->own.id : 1,
+                                    .boot = 1,
+                                    .join = station->join};
     memcpy(station->config.class_limit, station->class_limit, sizeof station->class_limit);
     if (bal_station_check(&station->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast_station: %s in %V:%ui", err.text, &station->file,
@@ -590,10 +611,11 @@ static char *check_options(ngx_conf_t *cf, const struct bal_ngx_station *station
         return NGX_CONF_ERROR;
     }
     const bool speaks = station->listen.sockaddr != NULL;
-    const ngx_uint_t dispatchers = station->dispatchers.nelts + station->unresolved.nelts;
+    const ngx_uint_t dispatchers =
+        station->dispatchers.nelts + station->unresolved.nelts + station->join.most;
     const char *missing = NULL;
     if (speaks && !dispatchers && !station->stations.nelts && !station->keeper.id)
-        missing = "dispatchers=, stations= or keeper= is missing";
+        missing = "dispatchers=, join=, stations= or keeper= is missing";
     if (!speaks && (dispatchers || station->stations.nelts))
         missing = "listen= is missing";
     if (!speaks && station->keeper.id)
@@ -631,10 +653,12 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->line = cf->conf_file->line;
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(
-            cf, options, sizeof options / sizeof *options, station, &text[i],
-            "slots=, queue=, queue.CLASS=, classes=, class=, listen=, dispatchers=, stations=, "
-            "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
+        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
+                                    "slots=, queue=, queue.CLASS=, classes=, class=, listen=, advertise=, "
+                                    "dispatchers=, join=, stations=, "
+                                    "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
+    if (result == NGX_CONF_OK && bal_ngx_address_complete(cf, &station->listen, &station->own) != NGX_OK)
+        result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK)
         result = check_options(cf, station);
     if (!station->classes)

@@ -41,8 +41,10 @@ struct bal_ngx_station {
     ngx_http_complex_value_t *class;
     struct bal_ngx_urgency urgency;
     struct bal_ngx_address listen;     /* without an address: it exchanges no messages */
+    struct bal_ngx_address own;        /* by which the others know it */
     ngx_array_t dispatchers, stations; /* of struct bal_ngx_address */
-    ngx_array_t unresolved; /* of struct bal_ngx_lookup: dispatchers whose names are not resolved yet */
+    ngx_array_t unresolved;      /* of struct bal_ngx_lookup: dispatchers whose names are not resolved yet */
+    struct bal_join_config join; /* dispatchers that are not listed */
     struct bal_steal steal;
     struct bal_ngx_address keeper; /* id 0: there is none */
     ngx_msec_t standby;

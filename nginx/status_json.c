@@ -162,6 +162,12 @@ static void print_server(struct bal_ngx_text *text, const struct bal_ngx_status 
         bal_ngx_text_printf(text, ",\"token_age\":");
         bal_ngx_text_seconds(text, snapshot->now - ngx_min(view->token_since, snapshot->now));
     }
+    if (view->heard_at) {
+        bal_ngx_text_printf(text, ",\"heard_age\":");
+        bal_ngx_text_seconds(text, snapshot->now - ngx_min(view->heard_at, snapshot->now));
+    }
+    if (view->joined)
+        bal_ngx_text_printf(text, ",\"joined\":true");
     if (view->full)
         bal_ngx_text_printf(text, ",\"full\":true");
     if (s->added)
@@ -231,8 +237,11 @@ static void print_peers(struct bal_ngx_text *text, const struct bal_ngx_status *
         bal_ngx_text_printf(text, ",\"class\":");
         bal_ngx_text_json_string(text, (const char *)upstream->class->value.data, upstream->class->value.len);
     }
-    if (upstream->stations)
+    if (upstream->stations) {
+        bal_ngx_text_printf(text, ",\"address\":");
+        bal_ngx_text_json_string(text, (const char *)upstream->own.name.data, upstream->own.name.len);
         bal_ngx_text_printf(text, ",\"silent\":%uD", snapshot->silent);
+    }
     print_counts(text, snapshot);
     print_list(text, "held", snapshot->held, peers->config.classes);
     print_decisions(text, &snapshot->decisions);
@@ -262,8 +271,13 @@ static void print_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_sn
     for (uint32_t i = 0; i < snapshot->dispatchers; i++) {
         const struct bal_ngx_snapshot_dispatcher *d = &snapshot->dispatcher[i];
         bal_ngx_text_printf(text, "%s{\"name\":", i ? "," : "");
-        bal_ngx_text_json_string(text, (const char *)d->name->data, d->name->len);
-        bal_ngx_text_printf(text, ",\"offers\":%uL,\"offered\":%uD}", d->offers, d->offered);
+        bal_ngx_text_json_string(text, d->name, strlen(d->name));
+        bal_ngx_text_printf(text, ",\"offers\":%uL,\"offered\":%uD", d->offers, d->offered);
+        if (d->silent_ns != UINT64_MAX) {
+            bal_ngx_text_printf(text, ",\"heard_age\":");
+            bal_ngx_text_seconds(text, d->silent_ns);
+        }
+        bal_ngx_text_printf(text, d->joined ? ",\"joined\":true}" : "}");
     }
     bal_ngx_text_printf(text, "]");
 }
@@ -300,12 +314,12 @@ static void print_station(struct bal_ngx_text *text, const struct bal_ngx_status
         bal_ngx_text_printf(text, "}");
     }
     if (station->zone.transport) {
-        bal_ngx_text_printf(
-            text,
-            ",\"id\":\"%uL\",\"offered\":%uD,\"offers\":%uL,\"rode\":%uL,\"probed\":%uL,\"given\":%uL,"
-            "\"returned\":%uL",
-            station->config.id, snapshot->view.offered, c->offers, c->piggybacked, c->probed, c->given,
-            c->returned);
+        bal_ngx_text_printf(text,
+                            ",\"address\":\"%V\",\"id\":\"%uL\",\"offered\":%uD,\"offers\":%uL,\"rode\":%uL,"
+                            "\"probed\":%uL,\"given\":%uL,"
+                            "\"returned\":%uL",
+                            &station->own.name, station->config.id, snapshot->view.offered, c->offers,
+                            c->piggybacked, c->probed, c->given, c->returned);
         print_dispatchers(text, snapshot);
         print_messages(text, c->messages_sent, c->messages_received, snapshot->receipts, snapshot->unsent,
                        snapshot->dropped);

@@ -2,6 +2,7 @@
 /* Addresses, sockets and datagrams of a role, and the signed headers of requests. */
 #include "transport.h"
 
+#include "journal.h"
 #include "process.h"
 #include "zone.h"
 
@@ -82,6 +83,44 @@ ngx_int_t bal_ngx_address_parse(ngx_conf_t *cf, const char *option, const ngx_st
     return fault ? reject_address(cf, option, text, fault) : NGX_OK;
 }
 
+ngx_int_t bal_ngx_address_parse_listen(ngx_conf_t *cf, const ngx_str_t *text,
+                                       struct bal_ngx_address *address) {
+    ngx_url_t url;
+    const char *fault = resolve_address(cf->pool, text, &url);
+    if (!fault) {
+        const ngx_addr_t *first = &url.addrs[0];
+        fault = bal_ngx_address_set(cf->pool, &first->name, first->sockaddr, first->socklen, address);
+        if (ngx_inet_wildcard(first->sockaddr))
+            fault = NULL; /* with advertise= it may be any */
+    }
+    return fault ? reject_address(cf, "listen=", text, fault) : NGX_OK;
+}
+
+ngx_int_t bal_ngx_address_complete(ngx_conf_t *cf, const struct bal_ngx_address *listen,
+                                   struct bal_ngx_address *own) {
+    const ngx_str_t *directive = cf->args->elts;
+    const bool advertised = own->sockaddr != NULL;
+    const char *fault = NULL;
+    if (advertised && !listen->sockaddr)
+        fault = "is given, and listen= is missing";
+    else if (advertised && (own->sockaddr->sa_family == AF_UNIX || listen->sockaddr->sa_family == AF_UNIX))
+        fault = "is for IP addresses; a unix socket is known by its path";
+    if (fault) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V: advertise=%V %s", directive, &own->name, fault);
+        return NGX_ERROR;
+    }
+    if (advertised || !listen->sockaddr)
+        return NGX_OK;
+    *own = *listen;
+    if (!ngx_inet_wildcard(listen->sockaddr))
+        return NGX_OK;
+    ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
+                       "%V: not one address in \"listen=%V\"; name the address and port by which the others "
+                       "know it as well, as in advertise=10.0.0.5:%ui, or listen there alone",
+                       directive, &listen->name, (ngx_uint_t)ngx_inet_get_port(listen->sockaddr));
+    return NGX_ERROR;
+}
+
 ngx_int_t bal_ngx_address_parse_all(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
                                     ngx_array_t *addresses, ngx_url_t *url) {
     const char *fault = resolve_address(cf->pool, text, url);
@@ -128,11 +167,11 @@ static void ignore_connection(ngx_connection_t *c) {
 }
 
 /* UDP lets several sockets have one address, and gives all datagrams to one of them. */
-static bool is_taken(ngx_conf_t *cf, const struct bal_ngx_address *own) {
+static bool is_taken(ngx_conf_t *cf, const struct bal_ngx_address *listen) {
     const ngx_listening_t *ls = cf->cycle->listening.elts;
     for (ngx_uint_t i = 0; i < cf->cycle->listening.nelts; i++)
-        if (ls[i].type == SOCK_DGRAM &&
-            ngx_cmp_sockaddr(ls[i].sockaddr, ls[i].socklen, own->dgram_addr, own->dgram_addrlen, 1) == NGX_OK)
+        if (ls[i].type == SOCK_DGRAM && ngx_cmp_sockaddr(ls[i].sockaddr, ls[i].socklen, listen->dgram_addr,
+                                                         listen->dgram_addrlen, 1) == NGX_OK)
             return true;
     return false;
 }
@@ -156,21 +195,24 @@ ngx_int_t bal_ngx_transport_share(ngx_conf_t *cf, struct bal_ngx_transport *tran
 }
 
 ngx_int_t bal_ngx_transport_init(ngx_conf_t *cf, struct bal_ngx_transport *transport,
-                                 const struct bal_ngx_address *own, const struct bal_keys *keys,
-                                 struct bal_ngx_zone *zone) {
-    if (is_taken(cf, own)) {
+                                 const struct bal_ngx_address *listen, const struct bal_ngx_address *own,
+                                 const struct bal_keys *keys, struct bal_ngx_zone *zone) {
+    if (is_taken(cf, listen)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
-                      "ballast: listen=%V stands in two upstreams; each needs a port of its own", &own->name);
+                      "ballast: listen=%V stands in two upstreams; each needs a port of its own",
+                      &listen->name);
         return NGX_ERROR;
     }
-    ngx_listening_t *ls = ngx_create_listening(cf, own->dgram_addr, own->dgram_addrlen);
+    ngx_listening_t *ls = ngx_create_listening(cf, listen->dgram_addr, listen->dgram_addrlen);
     if (!ls)
         return NGX_ERROR;
     ls->type = SOCK_DGRAM;
     ls->handler = ignore_connection;
     ls->logp = &cf->cycle->new_log;
     ls->servers = transport;
-    return init_transport(cf, transport, own, keys, zone);
+    const ngx_int_t rc = init_transport(cf, transport, own, keys, zone);
+    transport->has_remote_peer |= is_remote(listen->sockaddr);
+    return rc;
 }
 
 static ngx_uint_t index_of(const struct bal_ngx_transport *transport, uint64_t id) {
@@ -207,8 +249,8 @@ const struct bal_ngx_address *bal_ngx_transport_find(const struct bal_ngx_transp
 /* ---- the socket's buffer ---- */
 
 static size_t receive_buffer_size(const struct bal_ngx_transport *transport) {
-    const size_t others =
-        transport->others.nelts + (transport->socket_user ? transport->socket_user->others.nelts : 0);
+    const size_t others = transport->others.nelts + transport->members_most +
+                          (transport->socket_user ? transport->socket_user->others.nelts : 0);
     return ngx_min(ngx_max(others * BUFFER_EACH, BUFFER_LEAST), BUFFER_MOST);
 }
 
@@ -253,12 +295,24 @@ static ngx_socket_t send_socket(int family) {
 }
 
 /* What cannot be sent is lost, as datagrams may be, and counted. */
-static void send_datagram(const struct bal_ngx_transport *transport, const struct bal_ngx_address *to,
-                          const uint8_t *bytes, size_t size) {
-    const ngx_socket_t s = send_socket(to->dgram_addr->sa_family);
-    if (sendto(s, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, to->dgram_addr, to->dgram_addrlen) == -1)
-        bal_ngx_zone_count_error(transport->zone, BAL_NGX_UNSENT, to->dgram_addr, to->dgram_addrlen,
-                                 ngx_errno);
+static void send_datagram(const struct bal_ngx_transport *transport, const struct sockaddr *to,
+                          socklen_t length, const uint8_t *bytes, size_t size) {
+    const ngx_socket_t s = send_socket(to->sa_family);
+    if (sendto(s, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL, to, length) == -1)
+        bal_ngx_zone_count_error(transport->zone, BAL_NGX_UNSENT, to, length, ngx_errno);
+}
+
+/* To all that have joined, or to one that has, or asks to. */
+static void send_to_contacts(const struct bal_ngx_transport *transport, uint64_t receiver,
+                             const uint8_t *bytes, size_t size) {
+    const struct bal_ngx_contacts *contacts = &transport->contacts;
+    const struct bal_ngx_contact *one =
+        receiver == BAL_EVERYONE ? NULL : bal_ngx_contacts_find(contacts, receiver);
+    if (one)
+        send_datagram(transport, &one->address.sockaddr, one->length, bytes, size);
+    for (uint32_t i = 0; receiver == BAL_EVERYONE && i < contacts->count; i++)
+        send_datagram(transport, &contacts->members[i].address.sockaddr, contacts->members[i].length, bytes,
+                      size);
 }
 
 void bal_ngx_transport_send(struct bal_ngx_transport *transport, const struct bal_message *message,
@@ -271,9 +325,14 @@ void bal_ngx_transport_send(struct bal_ngx_transport *transport, const struct ba
                        bal_message_name(message[i].type), message[i].receiver);
         const bool all = message[i].receiver == BAL_EVERYONE;
         ngx_uint_t k = all ? 0 : index_of(transport, message[i].receiver);
-        for (; k < transport->others.nelts && (all || others[k].id == message[i].receiver); k++)
+        bool listed = false;
+        for (; k < transport->others.nelts && (all || others[k].id == message[i].receiver); k++) {
             if (!all || !others[k].no_broadcast)
-                send_datagram(transport, &others[k], bytes, size);
+                send_datagram(transport, others[k].dgram_addr, others[k].dgram_addrlen, bytes, size);
+            listed = !all;
+        }
+        if (!listed && transport->contacts.room)
+            send_to_contacts(transport, message[i].receiver, bytes, size);
     }
 }
 
@@ -366,6 +425,9 @@ static void sign_header(const struct bal_key *key, enum bal_ngx_header header, u
 void bal_ngx_transport_open(struct bal_ngx_transport *transport, ngx_cycle_t *cycle) {
     const ngx_listening_t *ls = cycle->listening.elts;
     transport->receive_socket = -1;
+    if (transport->members_most &&
+        bal_ngx_contacts_init(&transport->contacts, cycle->pool, transport->members_most) != NGX_OK)
+        bal_ngx_journal_log(NGX_LOG_ERR, cycle->log, "ballast: no memory for those that join");
     bal_receiver_init_keys(&transport->receiver, FLEET, transport->own.id, transport->keys);
     for (int i = 0; i < BAL_NGX_HEADERS; i++)
         sign_header(&transport->keys->first, (enum bal_ngx_header)i, transport->own.id,

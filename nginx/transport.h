@@ -2,9 +2,10 @@
 /* Datagrams of a role: messages of its block are signed and sent, received ones are verified and passed to
  * the block.
  *
- * A role that exchanges messages has an address by which the others know it. Its id is derived from the
- * address, so that no ids need to be assigned. If it serves HTTP at an IP address, it receives datagrams at
- * the same address and port, in UDP; if it serves HTTP at a unix socket, it receives them at another unix
+ * A role that exchanges messages has an address by which the others know it: that of `listen=`, or where this
+ * is behind address translation or all addresses of the machine, that of `advertise=`. Its id is derived from
+ * the address, so that no ids need to be assigned. If it serves HTTP at an IP address, it receives datagrams
+ * at the same address and port, in UDP; if it serves HTTP at a unix socket, it receives them at another unix
  * socket with the same path and ".ballast" appended. The socket is one of nginx's listening sockets: it
  * survives reloads, and the process that reads a datagram passes it to the block that all share. Each process
  * sends from sockets of its own, because the sender is named in the message, which is signed.
@@ -17,6 +18,7 @@
 
 #include "ballast/live/wire.h"
 #include "compat.h"
+#include "join.h"
 
 enum {
     BAL_NGX_SIGNED = 33,                         /* characters of such a header: an id and its signature */
@@ -46,15 +48,17 @@ struct bal_ngx_datagram {
 struct bal_ngx_zone;
 
 struct bal_ngx_transport {
-    struct bal_ngx_address own;
+    struct bal_ngx_address own;  /* as the others know it */
     ngx_array_t others;          /* of struct bal_ngx_address, by id */
     const struct bal_keys *keys; /* signs with the first, accepts both */
+    uint32_t members_most;       /* that may join */
     bool has_remote_peer;        /* an address is not of this machine */
     struct bal_ngx_zone *zone;
     struct bal_ngx_transport *socket_owner, *socket_user; /* the transport whose socket it uses; the one that
                                                              uses its own; or NULL */
     /* Of this process: */
     struct bal_receiver receiver;
+    struct bal_ngx_contacts contacts; /* that have joined, or ask to */
     ngx_socket_t receive_socket; /* a duplicate of the socket: nginx closes its own when the process shuts
                                     down; or -1 */
     u_char signed_as[BAL_NGX_HEADERS][BAL_NGX_SIGNED]; /* our signed id in those headers */
@@ -69,6 +73,14 @@ const char *bal_ngx_address_set(ngx_pool_t *pool, const ngx_str_t *name, struct 
 ngx_int_t bal_ngx_address_parse(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
                                 struct bal_ngx_address *address);
 
+/* The same of `listen=`, which may be all addresses of the machine. */
+ngx_int_t bal_ngx_address_parse_listen(ngx_conf_t *cf, const ngx_str_t *text,
+                                       struct bal_ngx_address *address);
+/* When a directive has been read: `own`, of `advertise=`, is how the others know what listens there; without
+ * it they know it by `listen`, which must be one address then. */
+ngx_int_t bal_ngx_address_complete(ngx_conf_t *cf, const struct bal_ngx_address *listen,
+                                   struct bal_ngx_address *own);
+
 /* The same of all addresses that a name has, at the end of `addresses`. NGX_DECLINED: the name cannot be
  * resolved now, and its host and port are in *url. */
 ngx_int_t bal_ngx_address_parse_all(ngx_conf_t *cf, const char *option, const ngx_str_t *text,
@@ -77,10 +89,11 @@ ngx_int_t bal_ngx_address_parse_all(ngx_conf_t *cf, const char *option, const ng
  * addresses of the family of `own`, its others are left out. */
 void bal_ngx_address_prefer_family(const struct bal_ngx_address *own, ngx_array_t *addresses);
 
-/* At configuration: datagrams for a zone that has been added, at that address. */
+/* At configuration: datagrams for a zone that has been added. The socket is at `listen`; the others know it
+ * as `own`. */
 ngx_int_t bal_ngx_transport_init(ngx_conf_t *cf, struct bal_ngx_transport *transport,
-                                 const struct bal_ngx_address *own, const struct bal_keys *keys,
-                                 struct bal_ngx_zone *zone);
+                                 const struct bal_ngx_address *listen, const struct bal_ngx_address *own,
+                                 const struct bal_keys *keys, struct bal_ngx_zone *zone);
 /* The same at the address, and with the socket, of another transport; a datagram goes to the one that knows
  * its sender. */
 ngx_int_t bal_ngx_transport_share(ngx_conf_t *cf, struct bal_ngx_transport *transport,

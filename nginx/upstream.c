@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast [POLICY] [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
- * [slow_start=T] [listen=ADDRESS] [record=N] [abort=wait|close] [hold.CLASS=N,T];` */
+ * [slow_start=T] [listen=ADDRESS [advertise=ADDRESS]
+ * [join=N[,RANGE...]]] [record=N] [abort=wait|close] [hold.CLASS=N,T];` */
 #include "upstream.h"
 #include "check.h"
 #include "names.h"
@@ -86,7 +87,17 @@ static char *set_zone(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 
 static char *set_listen(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
-    return bal_ngx_address_parse(cf, "listen=", value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+    return bal_ngx_address_parse_listen(cf, value, &b->listen) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *set_advertise(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    return bal_ngx_address_parse(cf, "advertise=", value, &b->own) == NGX_OK ? NGX_CONF_OK : NGX_CONF_ERROR;
+}
+
+static char *set_join(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_upstream *b = conf;
+    return bal_ngx_join_set(cf, value, &b->join);
 }
 
 static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -129,7 +140,8 @@ static const struct bal_ngx_option options[] = {
     {"ejection=", set_ejection, false}, {"zone=", set_zone, false},
     {"listen=", set_listen, false},     {"record=", set_record, false},
     {"abort=", set_abort, false},       {"slow_start=", set_slow_start, false},
-    {"urgent=", set_urgent, false},     {"quarantine=", set_ejection, false}, /* deprecated: ejection= */
+    {"urgent=", set_urgent, false},     {"advertise=", set_advertise, false},
+    {"join=", set_join, false},         {"quarantine=", set_ejection, false}, /* deprecated: ejection= */
 };
 
 /* Is this option given? Some must be known before the policy can be chosen or checked. */
@@ -306,6 +318,8 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
     if (ngx_http_upstream_init_round_robin(cf, us) != NGX_OK || check_weights(cf, b) != NGX_OK ||
         check_sticky(cf, b) != NGX_OK || check_names(cf, b) != NGX_OK || warn_of_instability(cf, b) != NGX_OK)
         return NGX_ERROR;
+    if (b->stations && bal_ngx_join_complete(cf, &b->own, bal_ngx_keys(cf), &b->join) != NGX_OK)
+        return NGX_ERROR;
     const ngx_http_upstream_rr_peers_t *rr_peers = us->peer.data;
     for (b->peer_sets = 0; rr_peers && b->peer_sets < PEER_SETS; rr_peers = rr_peers->next, b->peer_sets++) {
         if (bal_ngx_peers_init(cf, &b->peers[b->peer_sets], b, rr_peers, b->peer_sets > 0) != NGX_OK)
@@ -335,6 +349,7 @@ static char *check_slots(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     struct bal_ngx_upstream *b = conf;
     const ngx_str_t *text = cf->args->elts;
+    const ngx_str_t joined = ngx_string("join");
     (void)command;
     if (b->us)
         return (char *)"is duplicate";
@@ -357,7 +372,13 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     for (ngx_uint_t i = b->default_policy ? 1 : 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
                                     "slots=, hold=, hold.CLASS=, class=, ejection=, slow_start=, zone=, "
-                                    "listen=, record=, abort= or urgent=");
+                                    "listen=, advertise=, join=, record=, abort= or urgent=");
+    if (result == NGX_CONF_OK && b->join.most && !b->stations)
+        result = (char *)"has join= without listen=, where stations are heard";
+    if (result == NGX_CONF_OK && b->join.most && !bal_ngx_names_add_placeholder(cf, b->us, &joined, 1, false))
+        result = NGX_CONF_ERROR;
+    if (result == NGX_CONF_OK && bal_ngx_address_complete(cf, &b->listen, &b->own) != NGX_OK)
+        result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK)
         result = bal_ngx_class_limits_check(cf, "hold.", "hold=", b->class_limit, b->classes, b->held);
     if (result == NGX_CONF_OK)

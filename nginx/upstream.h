@@ -120,7 +120,9 @@ struct bal_ngx_upstream {
     bool abort_frees;  /* ... unless servers notice that */
     size_t zone;       /* bytes; 0: as many as connections may need */
     bool stations;     /* servers have stations; messages to them are sent from ... */
-    struct bal_ngx_address listen; /* ... here */
+    struct bal_ngx_address listen; /* ... here; the others know it by this address: */
+    struct bal_ngx_address own;
+    struct bal_join_config join; /* stations that are not listed */
     ngx_uint_t peer_sets;
     struct bal_ngx_peers peers[PEER_SETS];
     ngx_uint_t tries;            /* servers that are not down */

@@ -135,6 +135,14 @@ struct bal_ngx_zone *bal_ngx_zone_at(ngx_uint_t i) {
 
 /* ---- waking and waiting ---- */
 
+/* Under the lock, when there is something to be sent. */
+static void update_contacts(struct bal_ngx_zone *z) {
+    struct bal_ngx_contacts *contacts = &z->transport->contacts;
+    const uint64_t version = z->role->members_version(z->user);
+    if (version != contacts->version)
+        bal_ngx_contacts_update(contacts, z->role->members(z->user, contacts->list, contacts->room), version);
+}
+
 void bal_ngx_zone_unlock_and_flush(struct bal_ngx_zone *z) {
     uint32_t slot[BAL_NGX_WORKERS_MAX], slots = 0;
     for (uint32_t owner; (owner = z->role->next_to_wake(z->user)) < BAL_NGX_WORKERS_MAX;) {
@@ -145,6 +153,8 @@ void bal_ngx_zone_unlock_and_flush(struct bal_ngx_zone *z) {
     }
     uint32_t messages = 0;
     const struct bal_message *message = z->transport ? z->role->outgoing(z->user, &messages) : NULL;
+    if (messages && z->transport->contacts.room)
+        update_contacts(z);
     bal_ngx_lock_release(z->lock);
     while (slots)
         bal_ngx_notify_worker(slot[--slots]);
@@ -159,10 +169,14 @@ void bal_ngx_zone_receive(struct bal_ngx_zone *z, const struct bal_ngx_datagram 
         return;
     }
     const uint64_t now = bal_ngx_now();
-    for (uint32_t i = 0; i < count; i++)
-        if (z->role->receive(z->user, now, &datagram[i].message) == BAL_RECEIPT_UNKNOWN_SENDER)
-            bal_ngx_zone_count_error(z, BAL_RECEIPT_UNKNOWN_SENDER, &datagram[i].from.sockaddr,
-                                     datagram[i].fromlen, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct bal_message *message = &datagram[i].message;
+        if (message->type == BAL_MSG_JOIN)
+            bal_ngx_contacts_add_knock(&z->transport->contacts, message);
+        const enum bal_receipt receipt = z->role->receive(z->user, now, message);
+        if (receipt == BAL_RECEIPT_UNKNOWN_SENDER || receipt == BAL_RECEIPT_REFUSED)
+            bal_ngx_zone_count_error(z, (int)receipt, &datagram[i].from.sockaddr, datagram[i].fromlen, 0);
+    }
     bal_ngx_zone_unlock(z);
 }
 

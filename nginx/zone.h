@@ -53,6 +53,9 @@ struct bal_ngx_role {
     /* For roles with a transport: messages to be sent, and received messages. */
     const struct bal_message *(*outgoing)(void *user, uint32_t *count);
     enum bal_receipt (*receive)(void *user, uint64_t now, const struct bal_message *message);
+    /* As the functions of the same names in ballast/live/dispatcher.h and station.h. */
+    uint32_t (*members)(void *user, struct bal_member *members, uint32_t room);
+    uint64_t (*members_version)(void *user);
     /* What was deferred while the lock could not be acquired (stall.h). */
     void (*finish_deferred)(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what);
     /* Optional: a newer zone now receives what comes to its address. */

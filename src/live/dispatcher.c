@@ -805,6 +805,8 @@ static void receive_load(struct bal_dispatcher *d, uint32_t server, const struct
 static void mark_station_alive(struct bal_dispatcher *d, uint32_t server, bool rebooted) {
     struct server *s = &d->server[server];
     s->heard_at = d->block->now;
+    if (is_member(s))
+        s->member_until = d->block->now + d->block->config.join.silent_ns;
     if (rebooted)
         s->request.declined_until = 0;
     if (rebooted || s->closed & SILENT)
@@ -859,6 +861,10 @@ static void process_message(struct bal_dispatcher *d, uint32_t server, const str
         bal_dispatcher_server_refresh(d, server);
         bal_dispatcher_report_state(d, server);
         break;
+    case BAL_MSG_JOIN: /* it is known; so that it hears of us */
+        bal_dispatcher_enqueue_message(
+            d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = message->sender});
+        break;
     default: /* not for dispatchers, but it may be the first message of a station that has restarted */
         bal_dispatcher_server_refresh(d, server);
         bal_dispatcher_report_state(d, server);
@@ -869,12 +875,17 @@ static void process_message(struct bal_dispatcher *d, uint32_t server, const str
 static enum bal_receipt receive_message(struct bal_dispatcher *d, uint64_t now,
                                         const struct bal_message *message, bool piggybacked) {
     dispatcher_begin(d, now);
-    const uint32_t server = bal_directory_find(d->stations, d->places, d->station, message->sender);
+    uint32_t server = bal_directory_find(d->stations, d->places, d->station, message->sender);
     enum bal_receipt receipt = BAL_RECEIPT_UNKNOWN_SENDER;
-    if (server != BAL_DIRECTORY_NOBODY && d->server[server].presence == THERE)
+    const bool known = server != BAL_DIRECTORY_NOBODY && d->server[server].presence == THERE;
+    if (known)
         receipt = admit_message(d, server, message, piggybacked);
-    if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
+    else if (!piggybacked)
+        receipt = bal_dispatcher_receive_unknown(d, message, &server);
+    if (known && message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt)) {
         send_proof(d, message);
+        bal_dispatcher_answer_challenge(d, server, message->nonce.nonce);
+    }
     d->block->counts.receipts[receipt]++;
     if (receipt <= BAL_RECEIPT_LATE) {
         d->block->counts.messages_received[message->type]++;
@@ -937,7 +948,8 @@ static void handle_deadlines(struct bal_dispatcher *d) {
 /* The next time, at least one nanosecond from now. */
 static uint64_t next_deadline(const struct bal_dispatcher *d) {
     const struct block *block = d->block;
-    const double due = fmin(bal_tournament_least(d->due), block->backlog.announce_at);
+    const double known = fmin(bal_tournament_least(d->due), (double)block->members_at);
+    const double due = fmin(known, block->backlog.announce_at);
     uint64_t next = due < 1.8e19 ? (uint64_t)due : NEVER;
     for (uint32_t k = 0; k <= block->config.classes; k++) {
         const struct bal_list *list = k ? &block->held[k - 1] : &block->asking;
@@ -954,6 +966,8 @@ uint64_t bal_dispatcher_run_timers(struct bal_dispatcher *d, uint64_t now) {
     expire_all(d);
     if (bal_slow_start_warming(d->slow)->count)
         bal_dispatcher_warm_up(d, false);
+    if (d->block->now >= d->block->members_at)
+        bal_dispatcher_update_members(d);
     handle_deadlines(d);
     dispatch_held(d);
     const uint64_t next = next_deadline(d);
@@ -1027,6 +1041,8 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .on_trial = suspect && q->trying,
                                     .until = suspect ? (uint64_t)bal_ejection_until(d->ejection, number) : 0,
                                     .down = s->closed & DOWN && !s->drain,
+                                    .joined = is_member(s),
+                                    .heard_at = s->heard_at,
                                     .drain = s->drain,
                                     .full = s->closed & FULL,
                                     .silent = s->closed & SILENT,

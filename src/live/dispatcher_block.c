@@ -129,6 +129,11 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
         code = check_number("id", config->id, 1, UINT64_MAX, err);
     if (!code && config->stations)
         code = check_number("boot", config->boot, 1, UINT64_MAX, err);
+    if (!code)
+        code = bal_join_check(&config->join, err);
+    if (!code && config->join.most >= config->servers)
+        code = bal_fail(err, BAL_E_RANGE, "join is %" PRIu32 "; it must be below servers, %" PRIu32,
+                        config->join.most, config->servers);
     if (!code && config->stations && bal_policy_report_choices(policy) > 1)
         code =
             bal_fail(err, BAL_E_MODEL,
@@ -172,7 +177,9 @@ void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
     const size_t size = lay_out(d, memory, &whole);
     memset(memory, 0, size);
     struct block *block = d->block;
-    *block = (struct block){.size = size, .config = whole, .now = now, .report_at = now};
+    *block = (struct block){.size = size, .config = whole, .now = now, .report_at = now, .members_at = NEVER};
+    if (whole.stations && (whole.join.most || whole.join.own.family))
+        block->members_at = now;
     bal_backlog_init(&block->backlog);
     bal_policy_print(policy, block->policy, sizeof block->policy);
     if (whole.stations)
@@ -325,6 +332,7 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
 void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
     struct block *block = d->block;
     block->counts.rebuilds++;
+    block->joins.version++;
     memset(d->own, 0, d->servers * sizeof *d->own);
     memset(d->urgent, 0, d->servers * sizeof *d->urgent);
     empty_lists(d);
@@ -427,7 +435,7 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
         fault = "the servers that warm up are no set";
     if (!fault && d->open->count == 0)
         fault = find_wrongly_closed(d);
-    uint32_t excluded = 0, questions = 0;
+    uint32_t excluded = 0, questions = 0, members = 0;
     struct tally tally[TALLIES];
     for (uint32_t server = 0; !fault && server < d->servers; server++) {
         if (server % TALLIES == 0) {
@@ -435,11 +443,14 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
             count_requests(d, server, tally);
         }
         fault = find_server_fault(d, server, &tally[server % TALLIES]);
+        members += is_member(&d->server[server]);
         excluded += d->ejection->server[server].back_off > 0;
         questions += d->server[server].request.asked_until > 0;
     }
     if (!fault)
         fault = bal_checks_find_inconsistency(d->checks);
+    if (!fault && (members != d->block->joins.members || members > d->block->config.join.most))
+        fault = "members are counted wrongly";
     if (!fault && questions != d->block->backlog.questions)
         fault = "the questions to stations are counted wrongly";
     if (!fault && excluded != d->ejection->excluded)

@@ -3,8 +3,8 @@
  *
  * dispatcher_block.c lays out the block and rebuilds it from the requests; dispatcher_servers.c applies the
  * list of servers; dispatcher_server_state.c keeps their state; dispatcher_check.c closes those that fail
- * their health checks (check.c); dispatcher_backlog.c requests offers for requests that are held;
- * dispatcher.c has the public operations. */
+ * their health checks (check.c); dispatcher_members.c knows who has joined; dispatcher_backlog.c requests
+ * offers for requests that are held; dispatcher.c has the public operations. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H
 
@@ -14,6 +14,7 @@
 #include "base/tournament.h"
 #include "live/check.h"
 #include "live/drain_rate.h"
+#include "live/join.h"
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/closing.h"
@@ -103,6 +104,10 @@ struct server {
     struct bal_start_request start; /* in nanoseconds */
     uint64_t token_until, token_since;
     uint64_t heard_at;               /* when its station's last message came that was not late */
+    uint64_t member_until;           /* it has joined, and is removed then; 0: it is listed */
+    uint64_t join_at;                /* when it is sent the next JOIN, if it is silent */
+    uint32_t joined_there;           /* it has challenged our JOIN, so that we may be a member there */
+    struct bal_address address;      /* of one that has joined */
     struct bal_slot_request request; /* for a slot; in nanoseconds */
     uint64_t host;                   /* the same for servers of the same address, whatever the port */
 };
@@ -127,6 +132,8 @@ struct block {
     struct bal_sender sender;
     struct bal_list asking;
     struct bal_list held[BAL_CLASSES_MAX];
+    struct bal_joins joins;
+    uint64_t members_at;          /* when members are next looked at */
     struct bal_backlog backlog;   /* of requests that are held; in nanoseconds */
     struct drain_rate drain_rate; /* of the hold queue */
     uint32_t free_inquiry;
@@ -185,6 +192,11 @@ static inline struct inquiry *inquiry_at(const struct bal_dispatcher *d, uint32_
     return (struct inquiry *)(void *)(d->inquiries + (size_t)i * d->inquiry_size);
 }
 
+/* No list names it; not one that is leaving. */
+static inline bool is_member(const struct server *s) {
+    return s->member_until > 0 && s->presence == THERE;
+}
+
 static inline bool is_under_way(const struct request *r) {
     return r->entry.state == DECIDED || r->entry.state == SENT;
 }
@@ -224,6 +236,20 @@ void bal_dispatcher_rebuild(struct bal_dispatcher *d);
 
 /* Updates what depends on the list of servers: their count, weights, ejection, directory. */
 void bal_dispatcher_servers_changed(struct bal_dispatcher *d);
+/* A station has joined: its server; BAL_NONE: there is no room for it. One that has been silent leaves. */
+uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, uint64_t station,
+                                   const struct bal_address *address);
+void bal_dispatcher_remove_member(struct bal_dispatcher *d, uint32_t server);
+
+/* ---- dispatcher_members.c ---- */
+
+/* A message of a sender that is no server. FRESH: *server is its server now. */
+enum bal_receipt bal_dispatcher_receive_unknown(struct bal_dispatcher *d, const struct bal_message *message,
+                                                uint32_t *server);
+/* A station has sent a challenge: the answer to our JOIN, if one was sent. */
+void bal_dispatcher_answer_challenge(struct bal_dispatcher *d, uint32_t server, uint64_t nonce);
+/* With each beat: removes members that are silent, and asks to join where nothing is heard. */
+void bal_dispatcher_update_members(struct bal_dispatcher *d);
 
 /* ---- dispatcher_server_state.c ---- */
 

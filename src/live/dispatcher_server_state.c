@@ -236,7 +236,8 @@ void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
     s->latency = NAN;
     s->known_until = d->block->now + d->block->config.grace_ns;
     s->token_until = s->token_since = 0;
-    s->heard_at = 0;
+    s->heard_at = s->join_at = 0;
+    s->joined_there = 0;
     s->host = hash_host(s->name);
     bal_dispatcher_backlog_reset(d, server);
     s->tokens = (struct bal_tokens){0};

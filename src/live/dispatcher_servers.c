@@ -100,7 +100,7 @@ static uint32_t match_numbers(struct bal_dispatcher *d, const struct bal_dispatc
             d->numbers[i] = server;
             (*new)--;
         } else {
-            room += !there || d->own[server] == 0;
+            room += !there || (d->own[server] == 0 && !is_member(&d->server[server]));
         }
     }
     return room;
@@ -158,7 +158,7 @@ static void set_slots(struct bal_dispatcher *d, uint32_t server, uint32_t slots)
 
 /* Returns whether its station has yet to be sent a RESYNC. */
 static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_server *given, uint32_t server,
-                       uint32_t *free) {
+                       uint32_t *free, uint64_t member_until) {
     const bool moved = server != BAL_NONE && d->station[server] != given->station;
     const bool joins = server == BAL_NONE, new = joins || moved;
     if (joins)
@@ -173,6 +173,7 @@ static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
     s->max_fails = given->max_fails;
     s->fail_ns = given->fail_ns;
     set_slots(d, server, given->slots);
+    s->member_until = member_until;
     s->presence = THERE;
     const bool down = given->down || given->drain, comes_back = s->closed & DOWN && !down;
     s->drain = given->drain;
@@ -198,12 +199,24 @@ static void send_resync(struct bal_dispatcher *d, const struct bal_dispatcher_se
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = servers[new[i]].station});
 }
 
+/* Members whose stations are listed now, by other names. */
+static void remove_renamed_members(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
+                                   uint32_t count) {
+    for (uint32_t i = 0; d->block->joins.members && i < count; i++) {
+        const uint32_t server = bal_directory_find(d->stations, d->places, d->station, servers[i].station);
+        if (server != BAL_DIRECTORY_NOBODY && is_member(&d->server[server]) &&
+            strcmp(d->server[server].name, servers[i].name) != 0)
+            begin_removal(d, server);
+    }
+}
+
 /* Adds as many of the new servers as there are free indexes. */
 static void set_servers(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers, uint32_t count,
                         uint32_t room) {
     uint32_t free = 0, asked = 0;
+    remove_renamed_members(d, servers, count);
     for (uint32_t server = 0; server < d->servers; server++)
-        if (d->server[server].presence != NOT_THERE &&
+        if (d->server[server].presence != NOT_THERE && !is_member(&d->server[server]) &&
             *place_of_name(d, servers, d->server[server].name) == BAL_DIRECTORY_NOBODY)
             begin_removal(d, server);
     for (uint32_t i = 0; i < count; i++) {
@@ -211,7 +224,7 @@ static void set_servers(struct bal_dispatcher *d, const struct bal_dispatcher_se
         if (new &&room == 0)
             continue;
         room -= new;
-        if (set_server(d, &servers[i], d->numbers[i], &free))
+        if (set_server(d, &servers[i], d->numbers[i], &free, 0))
             d->numbers[asked++] = i; /* never beyond i: what stood there has been used */
     }
     bal_dispatcher_rebuild_indexes(d);
@@ -241,6 +254,45 @@ enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
     return code;
 }
 
+/* ---- members ---- */
+
+static void update_fleet(struct bal_dispatcher *d) {
+    d->block->joins.version++;
+    bal_dispatcher_rebuild_indexes(d);
+    bal_dispatcher_servers_changed(d);
+    for (uint32_t server = 0; server < d->servers; server++)
+        bal_dispatcher_server_refresh(d, server);
+}
+
+/* One that is still leaving comes back. */
+uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, uint64_t station,
+                                   const struct bal_address *address) {
+    char name[BAL_ADDRESS_TEXT];
+    uint32_t server = BAL_NONE, free = 0;
+    bal_address_print(address, name);
+    for (uint32_t i = 0; i < d->servers && server == BAL_NONE; i++)
+        if (d->server[i].presence == LEAVING && strcmp(d->server[i].name, name) == 0)
+            server = i;
+    while (server == BAL_NONE && free < d->servers && d->server[free].presence != NOT_THERE)
+        free++;
+    if (free == d->servers)
+        return BAL_NONE;
+    const struct bal_dispatcher_server given = {.name = name, .station = station};
+    const uint64_t until = d->block->now + d->block->config.join.silent_ns;
+    uint32_t next = free;
+    set_server(d, &given, server, &next, until);
+    server = server == BAL_NONE ? free : server;
+    d->server[server].address = *address;
+    update_fleet(d);
+    return server;
+}
+
+void bal_dispatcher_remove_member(struct bal_dispatcher *d, uint32_t server) {
+    d->block->joins.departures++;
+    begin_removal(d, server);
+    update_fleet(d);
+}
+
 /* ---- what follows ---- */
 
 static void rebuild_station_directory(struct bal_dispatcher *d) {
@@ -266,11 +318,12 @@ static void update_ejection_limits(struct bal_dispatcher *d) {
 void bal_dispatcher_servers_changed(struct bal_dispatcher *d) {
     struct block *block = d->block;
     double weight = NAN;
-    block->present = block->weighted = 0;
+    block->present = block->weighted = block->joins.members = 0;
     block->weights = 0;
     for (uint32_t server = 0; server < d->servers; server++) {
         if (d->server[server].presence != THERE)
             continue;
+        block->joins.members += d->server[server].member_until > 0;
         block->weighted |= block->present > 0 && d->weight[server] != weight;
         weight = d->weight[server];
         block->weights += weight;

@@ -76,7 +76,10 @@ enum bal_code bal_station_check(const struct bal_station_config *config, struct 
     enum bal_code code = BAL_OK;
     for (size_t i = 0; !code && i < sizeof rows / sizeof *rows; i++)
         code = check_number(rows[i].name, rows[i].value, rows[i].low, rows[i].high, err);
-    return code;
+    if (!code && config->join.most >= config->peers)
+        code = bal_fail(err, BAL_E_RANGE, "join is %" PRIu32 "; it must be below peers, %" PRIu32,
+                        config->join.most, config->peers);
+    return code ? code : bal_join_check(&config->join, err);
 }
 
 /* ---- creating ---- */
@@ -101,9 +104,10 @@ static void empty_lists(struct bal_station *s) {
     block->slots_used = block->waiting_count = block->away = 0;
 }
 
-/* Rebuilds the sets of peers: by id and by kind, those that hold offers and those that have a backlog. */
-static void rebuild_peer_sets(struct bal_station *s) {
+/* By id and by kind, those that hold offers and those that have a backlog. */
+void bal_station_rebuild_peer_sets(struct bal_station *s) {
     const uint32_t n = s->block->config.peers;
+    s->block->joins.members = 0;
     bal_directory_clear(s->directory, s->places);
     bal_set_init(s->dispatchers, n);
     bal_set_init(s->stations, n);
@@ -111,11 +115,19 @@ static void rebuild_peer_sets(struct bal_station *s) {
         const struct peer *peer = &s->peer[i];
         if (peer->kind == NO_PEER)
             continue;
+        s->block->joins.members += peer->member_until > 0;
         bal_directory_add(s->directory, s->places, s->peer_id[i], i);
         bal_set_insert(peer->kind == DISPATCHER ? s->dispatchers : s->stations, i);
     }
     const struct bal_offers offers = bal_station_offers(s);
     bal_offers_rebuild(&offers);
+}
+
+uint32_t bal_station_free_peer(const struct bal_station *s) {
+    uint32_t number = 0;
+    while (number < s->block->config.peers && s->peer[number].kind != NO_PEER)
+        number++;
+    return number < s->block->config.peers ? number : BAL_NOBODY;
 }
 
 void bal_station_create(void *memory, const struct bal_station_config *config, uint64_t now) {
@@ -134,7 +146,7 @@ void bal_station_create(void *memory, const struct bal_station_config *config, u
     bal_sender_init(&block->sender, config->fleet, config->id, config->boot);
     bal_ledger_init(&s->ledger, capacity(config), sizeof(struct job));
     empty_lists(s);
-    rebuild_peer_sets(s);
+    bal_station_rebuild_peer_sets(s);
     __atomic_store_n(&block->magic, magic, __ATOMIC_RELEASE);
 }
 
@@ -170,43 +182,56 @@ static enum bal_code check_ids(const struct bal_station *s, const uint64_t *ids,
     return BAL_OK;
 }
 
+void bal_station_remove_peer(struct bal_station *s, uint32_t number) {
+    const uint64_t offers = s->peer[number].party.offers;
+    s->block->offers_before = offers > s->block->offers_before ? offers : s->block->offers_before;
+    s->peer[number] = (struct peer){0};
+}
+
 static void add_peers(struct bal_station *s, const uint64_t *ids, uint32_t count, enum peer_kind kind) {
     for (uint32_t i = 0; i < count; i++) {
         if (bal_directory_find(s->directory, s->places, s->peer_id, ids[i]) != BAL_DIRECTORY_NOBODY)
             continue;
-        uint32_t number = 0;
-        while (s->peer[number].kind != NO_PEER)
-            number++;
-        s->peer[number] = (struct peer){0};
+        const uint32_t number = bal_station_free_peer(s);
+        s->peer[number] = (struct peer){.party = {.offers = s->block->offers_before}};
         s->peer_id[number] = ids[i];
         __atomic_store_n(&s->peer[number].kind, (uint32_t)kind, __ATOMIC_RELEASE);
     }
+}
+
+/* Of a new list: it stays what it is, or a member is listed now, or it is no peer any longer. */
+static void list_peer(struct bal_station *s, uint32_t i, bool as_dispatcher, bool as_station) {
+    struct peer *peer = &s->peer[i];
+    const bool member = peer->member_until > 0;
+    const bool listed = peer->kind == DISPATCHER ? as_dispatcher : as_station;
+    if (member && (as_dispatcher || as_station))
+        bal_joins_remove(&s->block->joins, false);
+    if (listed)
+        peer->member_until = 0;
+    else if (!member || as_station)
+        bal_station_remove_peer(s, i);
 }
 
 enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const uint64_t *dispatchers,
                                     uint32_t dispatcher_count, const uint64_t *stations,
                                     uint32_t station_count, struct bal_error *err) {
     bal_station_enter(s, now);
-    const uint32_t n = s->block->config.peers;
+    const uint32_t n = s->block->config.peers, listed = n - s->block->config.join.most;
     enum bal_code code = check_ids(s, dispatchers, dispatcher_count, stations, station_count, err);
     if (!code)
         code = check_ids(s, stations, station_count, dispatchers, dispatcher_count, err);
-    if (!code && (dispatcher_count > n || station_count > n - dispatcher_count))
+    if (!code && (dispatcher_count > listed || station_count > listed - dispatcher_count))
         code = bal_fail(err, BAL_E_RANGE, "%u dispatchers and %u stations; the block is for %u together",
-                        dispatcher_count, station_count, n);
-    for (uint32_t i = 0; !code && i < n; i++) {
-        struct peer *peer = &s->peer[i];
-        const bool stays = peer->kind == DISPATCHER
-                               ? contains_id(dispatchers, dispatcher_count, s->peer_id[i])
-                               : contains_id(stations, station_count, s->peer_id[i]);
-        if (peer->kind != NO_PEER && !stays)
-            *peer = (struct peer){0};
-    }
+                        dispatcher_count, station_count, listed);
+    for (uint32_t i = 0; !code && i < n; i++)
+        if (s->peer[i].kind != NO_PEER)
+            list_peer(s, i, contains_id(dispatchers, dispatcher_count, s->peer_id[i]),
+                      contains_id(stations, station_count, s->peer_id[i]));
     if (!code) {
-        rebuild_peer_sets(s);
+        bal_station_rebuild_peer_sets(s);
         add_peers(s, dispatchers, dispatcher_count, DISPATCHER);
         add_peers(s, stations, station_count, STATION);
-        rebuild_peer_sets(s);
+        bal_station_rebuild_peer_sets(s);
         bal_station_offer(s);
     }
     station_end(s);
@@ -246,9 +271,10 @@ static void place_job(void *user, uint32_t i) {
 
 void bal_station_rebuild(struct bal_station *s) {
     s->block->counts.rebuilds++;
+    s->block->joins.version++;
     empty_lists(s);
     bal_ledger_rebuild(&s->ledger, place_job, s);
-    rebuild_peer_sets(s);
+    bal_station_rebuild_peer_sets(s);
     for (uint32_t i = 0; i < s->block->config.workers; i++)
         if (s->worker[i].news.count)
             bal_outbox_wake(&s->box, i);
@@ -301,13 +327,16 @@ static const char *find_job_fault(const struct bal_station *s) {
 
 const char *bal_station_find_inconsistency(const struct bal_station *s) {
     const char *fault = s->block->busy ? "an operation was not finished" : find_job_fault(s);
-    uint32_t offered = 0;
+    uint32_t offered = 0, members = 0;
     for (uint32_t i = 0; !fault && i < s->block->config.peers; i++) {
+        members += s->peer[i].member_until > 0;
         offered += s->peer[i].party.offered;
         if ((s->peer[i].party.offered > 0) != bal_set_contains(s->holders, i))
             fault = "who holds offers is not known";
     }
     if (!fault && offered != s->block->offered)
         fault = "offers are counted wrongly";
+    if (!fault && (members != s->block->joins.members || members > s->block->config.join.most))
+        fault = "members are counted wrongly";
     return fault;
 }

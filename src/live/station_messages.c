@@ -12,7 +12,7 @@
 
 enum { BEATS_VALID = 3, STOP_GUARD = 2 };
 
-static void enqueue_message(struct bal_station *s, struct bal_message message) {
+void bal_station_enqueue_message(struct bal_station *s, struct bal_message message) {
     struct bal_station_counts *counts = &s->block->counts;
     if (bal_outbox_add(&s->box, &s->block->sender, &message))
         counts->messages_sent[message.type] += message.receiver == BAL_EVERYONE ? s->dispatchers->count : 1;
@@ -64,14 +64,14 @@ static void send_load(struct bal_station *s, uint64_t to, uint64_t probe) {
                  .classes = block->config.classes}};
     for (uint32_t rank = 0; rank < block->config.classes; rank++)
         message.load.jobs[rank] = block->jobs[rank];
-    enqueue_message(s, message);
+    bal_station_enqueue_message(s, message);
 }
 
 static void send_power_to(struct bal_station *s, uint64_t to) {
-    enqueue_message(s,
-                    (struct bal_message){.type = BAL_MSG_POWER,
-                                         .receiver = to,
-                                         .power = {.power = reported_power(s), .valid_ms = validity_ms(s)}});
+    bal_station_enqueue_message(
+        s, (struct bal_message){.type = BAL_MSG_POWER,
+                                .receiver = to,
+                                .power = {.power = reported_power(s), .valid_ms = validity_ms(s)}});
 }
 
 static void broadcast_power(struct bal_station *s) {
@@ -99,7 +99,7 @@ static struct bal_message idle_message(const struct bal_station *s, uint32_t num
 }
 
 static void send_offer(struct bal_station *s, uint32_t number) {
-    enqueue_message(s, idle_message(s, number, s->peer[number].party.offered));
+    bal_station_enqueue_message(s, idle_message(s, number, s->peer[number].party.offered));
 }
 
 /* Sends it its unused offers; if there are none, the load. */
@@ -224,9 +224,10 @@ void bal_station_steal(struct bal_station *s) {
     const uint32_t victim = bal_set_uniform(s->stations, &s->rng);
     block->steal = bal_rng_next(&s->rng) | 1;
     block->steal_until = block->now + block->config.steal_ns;
-    enqueue_message(s, (struct bal_message){.type = BAL_MSG_STEAL,
-                                            .receiver = s->peer_id[victim],
-                                            .steal = {.steal = block->steal, .most = BAL_GRANT_MAX}});
+    bal_station_enqueue_message(
+        s, (struct bal_message){.type = BAL_MSG_STEAL,
+                                .receiver = s->peer_id[victim],
+                                .steal = {.steal = block->steal, .most = BAL_GRANT_MAX}});
 }
 
 static void receive_steal(struct bal_station *s, const struct bal_message *message) {
@@ -236,7 +237,7 @@ static void receive_steal(struct bal_station *s, const struct bal_message *messa
     amount = amount < message->steal.most ? amount : message->steal.most;
     amount = amount < BAL_GRANT_MAX ? amount : BAL_GRANT_MAX;
     grant.grant.count = bal_station_forward_waiting(s, amount, 0, message->sender, grant.grant.tickets);
-    enqueue_message(s, grant);
+    bal_station_enqueue_message(s, grant);
 }
 
 static void receive_grant(struct bal_station *s, const struct bal_message_grant *grant) {
@@ -261,7 +262,8 @@ static void receive_move(struct bal_station *s, const struct bal_message_move *m
 static void send_start(struct bal_station *s) {
     struct station_block *block = s->block;
     block->start_sent_at = block->start_sent_at ? block->start_sent_at : block->now;
-    enqueue_message(s, (struct bal_message){.type = BAL_MSG_START, .receiver = block->config.keeper});
+    bal_station_enqueue_message(
+        s, (struct bal_message){.type = BAL_MSG_START, .receiver = block->config.keeper});
 }
 
 void bal_station_request_start(struct bal_station *s) {
@@ -278,7 +280,8 @@ static void request_stop(struct bal_station *s) {
     block->power = BAL_POWER_OFF;
     block->stop_sent_at = block->now;
     clear_offers(s);
-    enqueue_message(s, (struct bal_message){.type = BAL_MSG_STOP, .receiver = block->config.keeper});
+    bal_station_enqueue_message(s,
+                                (struct bal_message){.type = BAL_MSG_STOP, .receiver = block->config.keeper});
     broadcast_power(s);
 }
 
@@ -324,7 +327,7 @@ static void receive_backlog(struct bal_station *s, uint32_t number, const struct
 }
 
 /* The dispatcher has restarted: sends it the present state. */
-static void reset_dispatcher(struct bal_station *s, uint32_t number) {
+void bal_station_reset_dispatcher(struct bal_station *s, uint32_t number) {
     const struct bal_offers offers = bal_station_offers(s);
     bal_offers_reset(&offers, number);
 }
@@ -348,7 +351,7 @@ static void receive_from_dispatcher(struct bal_station *s, uint32_t number, cons
             receive_backlog(s, number, message);
         break;
     case BAL_MSG_RESYNC:
-        reset_dispatcher(s, number);
+        bal_station_reset_dispatcher(s, number);
         break;
     case BAL_MSG_CHALLENGE: /* it needs the present state */
         send_load(s, message->sender, 0);
@@ -373,11 +376,12 @@ static enum bal_receipt admit_message(struct bal_station *s, struct bal_replay_w
     struct bal_message challenge;
     const enum bal_receipt receipt = bal_replay_window_admit(window, s->block->now, message);
     if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
-        enqueue_message(s, (struct bal_message){
-                               .type = BAL_MSG_PROOF, .receiver = message->sender, .nonce = message->nonce});
+        bal_station_enqueue_message(s, (struct bal_message){.type = BAL_MSG_PROOF,
+                                                            .receiver = message->sender,
+                                                            .nonce = message->nonce});
     if (receipt == BAL_RECEIPT_UNPROVEN &&
         bal_replay_window_challenge(window, s->block->now, bal_rng_next(&s->rng), message, &challenge))
-        enqueue_message(s, challenge);
+        bal_station_enqueue_message(s, challenge);
     return receipt;
 }
 
@@ -400,12 +404,16 @@ static enum bal_receipt receive_message(struct bal_station *s, const struct bal_
         return receive_from_keeper(s, message);
     const uint32_t number = find_peer(s, message->sender);
     if (number == BAL_DIRECTORY_NOBODY)
-        return BAL_RECEIPT_UNKNOWN_SENDER;
+        return bal_station_receive_unknown(s, message);
     struct peer *peer = &s->peer[number];
     const uint64_t boot = peer->window.boot;
     const enum bal_receipt receipt = admit_message(s, &peer->window, message);
+    if (receipt <= BAL_RECEIPT_LATE)
+        bal_station_peer_heard(s, number);
+    if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
+        bal_station_answer_challenge(s, number, message->nonce.nonce);
     if (boot && peer->window.boot != boot && peer->kind == DISPATCHER)
-        reset_dispatcher(s, number);
+        bal_station_reset_dispatcher(s, number);
     if (receipt <= BAL_RECEIPT_LATE && peer->kind == DISPATCHER)
         receive_from_dispatcher(s, number, message, receipt == BAL_RECEIPT_FRESH);
     else if (receipt <= BAL_RECEIPT_LATE)
@@ -489,8 +497,10 @@ uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
     if (block->expected && block->now >= block->expected_until)
         block->expected = 0;
     const uint64_t overdue_at = bal_station_refuse_overdue(s);
-    if (block->now >= block->beat_at)
+    if (block->now >= block->beat_at) {
+        bal_station_update_members(s);
         send_heartbeats(s);
+    }
     serve_backlogged(s);
     if (block->now >= block->offer_at)
         offer_at_rate(s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Internals of the station. station_block.c lays out the block and rebuilds it from the requests, station.c
- * has the public operations, station_messages.c sends and receives messages. */
+ * has the public operations, station_messages.c sends and receives messages, station_members.c knows who has
+ * joined. */
 #ifndef LIVE_STATION_PRIVATE_H
 #define LIVE_STATION_PRIVATE_H
 
@@ -9,6 +10,7 @@
 #include "ballast/set.h"
 #include "base/latency_ewma.h"
 #include "live/drain_rate.h"
+#include "live/join.h"
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/offers.h"
@@ -38,7 +40,12 @@ struct job {
 enum peer_kind { NO_PEER, DISPATCHER, STATION };
 
 struct peer {
-    uint32_t kind; /* written last */
+    uint32_t kind;              /* written last */
+    uint32_t joined_there;      /* DISPATCHER: it has challenged our JOIN, so that we may be a member there */
+    uint64_t member_until;      /* DISPATCHER: it has joined, and is forgotten then; 0: it is listed */
+    uint64_t heard_at;          /* when its last message came; 0: none has */
+    uint64_t join_at;           /* DISPATCHER: when it is sent the next JOIN, if it is silent */
+    struct bal_address address; /* of one that has joined */
     struct bal_replay_window window;
     struct bal_offer_party party; /* DISPATCHER: what it has been offered; in nanoseconds */
 };
@@ -69,6 +76,9 @@ struct station_block {
     uint64_t steal_until;
     uint32_t expected; /* requests that have been granted and have not come yet */
     uint64_t expected_until;
+    struct bal_joins joins;
+    uint64_t offers_before; /* the greatest number of an offer to a dispatcher that has left: one that comes
+                               back knows the numbers up to its own, and would not count them again */
     /* of late */
     uint32_t answers, errors;
     struct latency_ewma latency_ewma;
@@ -115,6 +125,24 @@ static inline uint32_t free_slots(const struct bal_station *s) {
 
 void bal_station_rebuild(struct bal_station *s);
 
+/* Sets of peers, after peers have come or gone. */
+void bal_station_rebuild_peer_sets(struct bal_station *s);
+/* A free row for a peer; BAL_NOBODY: none. */
+uint32_t bal_station_free_peer(const struct bal_station *s);
+/* It is no peer any longer. */
+void bal_station_remove_peer(struct bal_station *s, uint32_t number);
+
+/* ---- station_members.c ---- */
+
+/* A message of a sender that is not known. */
+enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct bal_message *message);
+/* A message of this peer was accepted. */
+void bal_station_peer_heard(struct bal_station *s, uint32_t number);
+/* A dispatcher has sent a challenge: the answer to our JOIN, if one was sent. */
+void bal_station_answer_challenge(struct bal_station *s, uint32_t number, uint64_t nonce);
+/* With each beat: forgets members that are silent, and asks to join where nothing is heard. */
+void bal_station_update_members(struct bal_station *s);
+
 /* ---- station.c ---- */
 
 void bal_station_enter(struct bal_station *s, uint64_t now);
@@ -132,6 +160,9 @@ uint32_t bal_station_forward_waiting(struct bal_station *s, uint32_t amount, uin
 
 /* ---- station_messages.c ---- */
 
+void bal_station_enqueue_message(struct bal_station *s, struct bal_message message);
+/* It has restarted, or has joined: it gets the present state. */
+void bal_station_reset_dispatcher(struct bal_station *s, uint32_t number);
 /* The offers as they are now; a view for one call. */
 struct bal_offers bal_station_offers(struct bal_station *s);
 /* Offers slots that are free and not offered yet. */

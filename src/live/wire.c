@@ -94,6 +94,15 @@ static const struct field nonce_fields[] = {
     {"nonce", AT(nonce.nonce), 8, 1, UINT64_MAX},
 };
 
+static const struct field join_fields[] = {
+    {"nonce", AT(join.nonce), 8, 0, UINT64_MAX},
+    {"kind", AT(join.kind), 4, BAL_JOIN_DISPATCHER, BAL_JOIN_STATION},
+    {"family", AT(join.address.family), 4, 4, 6},
+    {"port", AT(join.address.port), 4, 1, 65535},
+    {"high", AT(join.address.high), 8, 0, UINT64_MAX},
+    {"low", AT(join.address.low), 8, 0, UINT64_MAX},
+};
+
 #define LAYOUT(name, fields, elements)                                                                       \
     { name, fields, sizeof(fields) / sizeof *(fields), elements }
 
@@ -111,6 +120,7 @@ static const struct layout layouts[] = {
     [BAL_MSG_STOP] = LAYOUT("REST", stop_fields, NULL),
     [BAL_MSG_CHALLENGE] = LAYOUT("CHALLENGE", nonce_fields, NULL),
     [BAL_MSG_PROOF] = LAYOUT("PROOF", nonce_fields, NULL),
+    [BAL_MSG_JOIN] = LAYOUT("JOIN", join_fields, NULL),
 };
 
 _Static_assert(sizeof layouts / sizeof *layouts == BAL_MSG_TYPES, "a message that nobody counts");
@@ -206,6 +216,14 @@ static const char *sense_fault(const struct bal_message *message) {
         if (message->load.in_service > jobs)
             return "in_service";
         return message->load.errors > message->load.answers ? "errors" : NULL;
+    }
+    if (message->type == BAL_MSG_JOIN) {
+        const struct bal_address *address = &message->join.address;
+        if (address->family == 5)
+            return "family";
+        return address->family == 4 && address->high               ? "high"
+               : address->family == 4 && address->low > UINT32_MAX ? "low"
+                                                                   : NULL;
     }
     return NULL;
 }
@@ -521,6 +539,7 @@ const char *bal_receipt_name(enum bal_receipt receipt) {
         [BAL_RECEIPT_OLD] = "old",
         [BAL_RECEIPT_REPEATED] = "repeated",
         [BAL_RECEIPT_UNPROVEN] = "unproven",
+        [BAL_RECEIPT_REFUSED] = "refused",
     };
     return (unsigned)receipt < BAL_RECEIPTS ? names[receipt] : "?";
 }

@@ -254,6 +254,36 @@ static void choose_fleet(struct world *w) {
         w->app[i] = (struct app){.up = !w->keepers, .slow = 1};
 }
 
+/* ---- joins ---- */
+
+struct bal_address world_address(uint32_t host) {
+    return (struct bal_address){4, 8080, 0, 0x0a000001 + host};
+}
+
+uint32_t world_server_of(const struct world *w, const char *name) {
+    unsigned host;
+    if (sscanf(name, "10.0.0.%u:", &host) == 1)
+        return host - 1 - w->dispatchers;
+    return (uint32_t)(name[strlen("server")] - '0');
+}
+
+/* In half of the worlds with stations no list names the dispatchers, or none names the servers. No random
+ * number is drawn for it: other worlds stay what they are. */
+static void choose_joins(struct world *w) {
+    w->joins = w->stations && !w->single && w->seed % 4 < 2;
+    w->servers_join = w->joins && w->seed % 4 == 0;
+    const struct bal_join_config join = {.most = w->servers_join ? w->servers : w->dispatchers,
+                                         .ranges = 1,
+                                         .range = {{{4, 0, 0, 0x0a000000}, 24}},
+                                         .silent_ns = 15 * BEAT};
+    if (w->servers_join)
+        w->dispatcher_config.join = join;
+    else if (w->joins)
+        w->station_config.join = join;
+    for (uint32_t i = 0; w->servers_join && i < w->servers; i++)
+        w->weight[i] = w->most[i] = 0;
+}
+
 /* ---- the course of a world ---- */
 
 static void happen(struct world *w, const struct event *event) {
@@ -308,6 +338,7 @@ static void run(struct world *w) {
     choose_weather(w);
     choose_fleet(w);
     choose_checks(w);
+    choose_joins(w);
     world_note(w, "%s; %u dispatchers, %u servers with%s stations%s, %u slots, %u classes, max_fails %u%s",
                w->policy_text, w->dispatchers, w->servers, w->stations ? "" : "out",
                w->keepers ? " and keepers" : "", w->slots, w->classes, w->max_fails,

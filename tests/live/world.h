@@ -57,6 +57,8 @@ struct spent {
 };
 
 /* What a machine has accepted of another one since both began. */
+enum { NUMBERS = 64 };
+
 struct heard_from {
     uint64_t boot, newest; /* of the last that was fresh; its sequence */
     uint64_t proved;       /* the sequence of the proof of that boot; 0: it was the first that was heard */
@@ -64,6 +66,12 @@ struct heard_from {
      * due, by both clocks, and how many were. */
     uint64_t unproven_boot, unproven_last, unproven_told;
     uint32_t unproven_count;
+    /* Numbers of challenges that were sent there, by our time, and how many members had left by then. */
+    struct {
+        uint64_t number, time, left;
+    } asked[NUMBERS];
+    uint32_t asked_count;
+    bool member; /* it has joined, when last seen */
 };
 
 /* A datagram that somebody has recorded. */
@@ -98,6 +106,7 @@ struct host {
     bool deaf, mute;   /* no datagram comes to it; none that it sends comes anywhere. Requests pass. */
     bool wrong_key;    /* DISPATCHER_HOST: its key is not that of the others */
     bool deafened;     /* DISPATCHER_HOST: another one hears stations in its place */
+    uint64_t left;     /* members that were there and are not any longer, since it began */
     bool torn;         /* since it began, so that its counters may be wrong */
     bool reshaped;     /* DISPATCHER_HOST: its servers have changed since it began */
     struct {           /* DISPATCHER_HOST: what max_fails should make of each server */
@@ -236,6 +245,8 @@ struct world {
     char policy_text[64];
     struct bal_policy_spec policy;
     bool stations, keepers;
+    bool joins;        /* one side is listed nowhere: it joins */
+    bool servers_join; /* the servers; otherwise the dispatchers */
     uint32_t dispatchers, servers, classes, slots;
     double probes_each; /* that the policy may send for a request */
     uint64_t gap;       /* mean time between requests */
@@ -291,6 +302,11 @@ static inline struct host *station_host(struct world *w, uint32_t server) {
 static inline uint32_t number_of(const struct world *w, const struct host *h) {
     return (uint32_t)(h - w->host);
 }
+
+/* Where a host is, in a world where hosts join. */
+struct bal_address world_address(uint32_t host);
+/* The server that a dispatcher calls so. */
+uint32_t world_server_of(const struct world *w, const char *name);
 
 /* ---- world_network.c ---- */
 

@@ -22,7 +22,7 @@ void *any_view(const struct host *h) {
 uint32_t server_number(const struct world *w, const struct bal_dispatcher *d, uint32_t server) {
     for (uint32_t number = 0; number <= w->servers; number++) {
         const struct bal_server_view view = bal_dispatcher_server(d, number);
-        if (view.name && (uint32_t)(view.name[strlen("server")] - '0') == server)
+        if (view.name && world_server_of(w, view.name) == server)
             return number;
     }
     return NOBODY;
@@ -36,8 +36,10 @@ static uint64_t offers_to(struct world *w, const struct host *dispatcher) {
         const struct bal_station *s = any_view(h);
         uint32_t open;
         offers += h->offers_lost[dispatcher->index];
-        offers +=
-            h->up && s ? bal_station_offered(s, dispatcher->id, &open) : h->offers_now[dispatcher->index];
+        const uint64_t now = h->up && s ? bal_station_offered(s, dispatcher->id, &open) : 0;
+        const uint64_t seen = h->offers_now[dispatcher->index]; /* one that has left is not known any longer
+                                                                 */
+        offers += now > seen ? now : seen;
     }
     return offers;
 }
@@ -83,7 +85,8 @@ void check_host(struct world *w, struct host *h) {
         world_break(w, "station %u drains, and offers %u slots", h->index, s.offered);
     for (uint32_t i = 0; i < w->dispatchers; i++) {
         uint32_t open;
-        h->offers_now[i] = bal_station_offered(view, w->host[i].id, &open);
+        const uint64_t now = bal_station_offered(view, w->host[i].id, &open);
+        h->offers_now[i] = now > h->offers_now[i] ? now : h->offers_now[i];
     }
 }
 
@@ -248,7 +251,7 @@ void check_counts(struct world *w, struct host *h) {
         const struct bal_server_view s = bal_dispatcher_server(view, i);
         if (!s.name)
             continue;
-        const uint32_t server = (uint32_t)(s.name[strlen("server")] - '0');
+        const uint32_t server = world_server_of(w, s.name);
         const uint32_t sent = legs_at(w, h, server);
         if (s.in_flight != sent + inside_decided(view, i))
             world_break(w, "dispatcher %u counts %u requests at server %u, and has %u there", h->index,
@@ -262,7 +265,7 @@ void check_counts(struct world *w, struct host *h) {
 static enum bal_server_status standing_of(struct world *w, const struct bal_server_view *s) {
     if (!w->keepers)
         return BAL_SERVER_ON;
-    const uint32_t server = (uint32_t)(s->name[strlen("server")] - '0');
+    const uint32_t server = world_server_of(w, s->name);
     return bal_station_view(any_view(station_host(w, server))).power == BAL_POWER_ON ? BAL_SERVER_ON
                                                                                      : BAL_SERVER_OFF;
 }
@@ -271,19 +274,21 @@ static enum bal_server_status standing_of(struct world *w, const struct bal_serv
 static void check_knowledge(struct world *w, const struct host *h) {
     const struct bal_dispatcher *d = any_view(h);
     uint32_t with_tokens = 0;
-    for (uint32_t i = 0; i < w->servers; i++) {
+    for (uint32_t server = 0; server < w->servers; server++) {
+        const uint32_t i = w->servers_join ? server_number(w, d, server) : server;
+        if (i == NOBODY)
+            world_break(w, "in the end server %u has not joined dispatcher %u", server, h->index);
         const struct bal_server_view s = bal_dispatcher_server(d, i);
         if (!s.name || s.leaving || !s.open || s.in_flight || s.status != standing_of(w, &s))
             world_break(w, "in the end dispatcher %u takes server %u for %s, %s, %u under way", h->index, i,
                         s.open ? "open" : "closed", s.status == BAL_SERVER_ON ? "on" : "not on", s.in_flight);
         if (!w->stations)
             continue;
-        const uint32_t server = (uint32_t)(s.name[strlen("server")] - '0');
         uint32_t open;
-        bal_station_offered(any_view(station_host(w, server)), h->id, &open);
+        bal_station_offered(any_view(station_host(w, world_server_of(w, s.name))), h->id, &open);
         if (s.tokens != open && w->station_config.offer_ns == 0)
             world_break(w, "in the end dispatcher %u has %u tokens of server %u, which offers it %u",
-                        h->index, s.tokens, server, open);
+                        h->index, s.tokens, world_server_of(w, s.name), open);
         with_tokens += open > 0;
     }
     const uint32_t idle = inside_idle(d);
@@ -326,7 +331,7 @@ static void check_messages(struct world *w) {
     }
     if ((double)probes > each * (double)asked)
         world_break(w, "%" PRIu64 " probes for %" PRIu64 " requests", probes, asked);
-    if (w->station_config.offer_ns == 0 && !holds(w) && offers > left)
+    if (w->station_config.offer_ns == 0 && !holds(w) && !w->joins && offers > left)
         world_break(w, "%" PRIu64 " offers, though %" PRIu64 " slots have become free", offers, left);
 }
 

@@ -73,7 +73,7 @@ static void check_pair(struct world *w, struct host *h, const struct bal_dispatc
     const struct bal_server_view view = bal_dispatcher_server(d, number);
     if (!view.name || view.leaving)
         return;
-    const uint32_t server = (uint32_t)(view.name[sizeof "server" - 1] - '0');
+    const uint32_t server = world_server_of(w, view.name);
     const struct host *station = station_host(w, server);
     const bool idle = stays_idle(w, h, station);
     if (!idle || view.ejected || view.full || !reaches(w, h, station) || !holds_any(w, h, d)) {
@@ -95,7 +95,7 @@ static void check_heard(struct world *w, const struct host *h, const struct bal_
     const struct bal_server_view view = bal_dispatcher_server(d, number);
     if (!view.name || view.leaving || view.silent)
         return;
-    const uint32_t server = (uint32_t)(view.name[sizeof "server" - 1] - '0');
+    const uint32_t server = world_server_of(w, view.name);
     const uint64_t begun = h->begun + w->dispatcher_config.grace_ns;
     const uint64_t heard = h->heard[server] + validity;
     if (h->told > (begun > heard ? begun : heard))

@@ -104,7 +104,7 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
         char names[STATIONS_MOST][16];
         uint32_t count = 0;
         for (uint32_t i = 0; i < w->servers; i++) {
-            if (i == h->left_out)
+            if (i == h->left_out || w->servers_join)
                 continue;
             snprintf(names[i], sizeof names[i], "server%u", i % 100);
             servers[count++] = (struct bal_dispatcher_server){.name = names[i],
@@ -115,7 +115,7 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
                                                               .fail_ns = w->fail_ns};
         }
         code = bal_dispatcher_configure(view, host_now(w, h), servers, count, &err);
-        h->absent = h->left_out;
+        h->absent = w->servers_join ? NOBODY : h->left_out;
         bal_dispatcher_configure_slow_start(view, host_now(w, h), w->slow_start_ns);
         if (w->checked)
             bal_dispatcher_configure_checks(view, host_now(w, h),
@@ -133,7 +133,8 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
             if (i != h->index)
                 stations[others++] = station_host(w, i)->id;
         code =
-            bal_station_configure(view, host_now(w, h), dispatchers, w->dispatchers, stations, others, &err);
+            bal_station_configure(view, host_now(w, h), dispatchers,
+                                  w->joins && !w->servers_join ? 0 : w->dispatchers, stations, others, &err);
     }
     if (code)
         world_break(w, "host %u cannot be configured: %s", number_of(w, h), err.text);
@@ -206,7 +207,7 @@ void host_kill(struct world *w, struct host *h, uint32_t worker) {
 static void boot(struct world *w, struct host *h) {
     h->up = true;
     h->torn = h->deafened = false;
-    h->reshaped = h->left_out != NOBODY;
+    h->reshaped = h->left_out != NOBODY || w->servers_join;
     memset(h->closing, 0, sizeof h->closing);
     world_note(w, "host %u begins, boot %" PRIu64, number_of(w, h), h->boot);
     if (!has_processes(w, h))
@@ -215,11 +216,15 @@ static void boot(struct world *w, struct host *h) {
         struct bal_dispatcher_config config = w->dispatcher_config;
         config.id = h->id;
         config.boot = h->boot;
+        if (w->joins)
+            config.join.own = world_address(number_of(w, h));
         bal_dispatcher_create(h->block, &w->policy, &config, host_now(w, h));
     } else {
         struct bal_station_config config = w->station_config;
         config.id = h->id;
         config.boot = h->boot;
+        if (w->joins)
+            config.join.own = world_address(number_of(w, h));
         config.keeper = w->keepers ? KEEPER_ID + h->index : 0;
         bal_station_create(h->block, &config, host_now(w, h));
     }
@@ -347,7 +352,7 @@ static void check_servers(struct world *w, struct host *h, struct bal_dispatcher
     struct bal_check_order order;
     while (bal_dispatcher_next_check(d, host_now(w, h), &order)) {
         const char *name = bal_dispatcher_server(d, order.server).name;
-        const struct app *app = &w->app[name[strlen("server")] - '0'];
+        const struct app *app = &w->app[world_server_of(w, name)];
         const bool well = app->up && !app->hangs && !(w->storm && world_chance(w, 0.05));
         if (!w->storm || world_chance(w, 0.9))
             bal_dispatcher_finish_check(d, host_now(w, h), order.ticket,
@@ -400,6 +405,11 @@ void host_begin(struct world *w, uint32_t number) {
     h->kind = number < w->dispatchers ? DISPATCHER_HOST : STATION_HOST;
     h->index = is_dispatcher(h) ? number : number - w->dispatchers;
     h->id = is_dispatcher(h) ? 1 + h->index : 101 + h->index;
+    if (w->joins) {
+        char text[BAL_ADDRESS_TEXT];
+        const struct bal_address address = world_address(number);
+        h->id = bal_address_id(text, bal_address_print(&address, text));
+    }
     h->boot = bal_rng_next(&w->rng) | 1;
     h->left_out = NOBODY;
     h->swapped = w->two_keys && bal_rng_below(&w->rng, 2);

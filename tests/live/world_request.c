@@ -156,7 +156,7 @@ static uint32_t server_of(struct world *w, const struct host *h, uint32_t worker
     const struct bal_server_view view = bal_dispatcher_server(h->worker[worker].view, number);
     if (!view.name)
         world_break(w, "dispatcher %u sends to server %u, which is not there", h->index, number);
-    return (uint32_t)strtoul(view.name + strlen("server"), NULL, 10);
+    return world_server_of(w, view.name);
 }
 
 static void dispatched(struct world *w, uint32_t i, struct host *h, uint32_t worker,

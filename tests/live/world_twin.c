@@ -9,6 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+static void count_departures(struct world *w, struct host *h);
+static void note_challenge(struct world *w, struct host *h, const struct bal_message *message);
+
 static bool is_dispatcher(const struct host *h) {
     return h->kind == DISPATCHER_HOST;
 }
@@ -38,6 +41,7 @@ void twin_boot(const struct world *w, struct host *h) {
     memset(h->resynced, 0, sizeof h->resynced);
     memset(h->spent, 0, sizeof h->spent);
     memset(h->from, 0, sizeof h->from);
+    h->left = 0;
     memset(h->heard, 0, sizeof h->heard);
     memset(h->wasted_since, 0, sizeof h->wasted_since);
 }
@@ -75,7 +79,7 @@ static void check_limits(struct world *w, const struct host *h, const struct bal
         const struct bal_server_view view = bal_dispatcher_server(d, number);
         if (!view.name)
             continue;
-        const uint32_t server = (uint32_t)(view.name[strlen("server")] - '0');
+        const uint32_t server = world_server_of(w, view.name);
         if (w->most[server] && view.in_flight > w->most[server])
             world_break(w, "dispatcher %u has %u requests at server %u, which may have %u", h->index,
                         view.in_flight, server, w->most[server]);
@@ -115,6 +119,7 @@ void twin_check(struct world *w, struct host *h) {
     const void *view = any_view(h);
     if (!view)
         return;
+    count_departures(w, h);
     if (block_now(h, view) != h->told)
         world_break(w, "host %u: it is %" PRIu64 " there, and the latest time that it was told is %" PRIu64,
                     number_of(w, h), block_now(h, view), h->told);
@@ -149,6 +154,7 @@ static void dispatcher_said(struct world *w, struct host *h, const struct bal_me
 }
 
 void twin_said(struct world *w, struct host *h, const struct bal_message *message) {
+    note_challenge(w, h, message);
     if (is_dispatcher(h)) {
         dispatcher_said(w, h, message);
         return;
@@ -162,7 +168,8 @@ void twin_said(struct world *w, struct host *h, const struct bal_message *messag
 
 /* When a dispatcher begins it asks every station for the present. */
 void twin_configured(struct world *w, struct host *h) {
-    for (uint32_t server = 0; w->stations && is_dispatcher(h) && server < w->servers; server++)
+    for (uint32_t server = 0; w->stations && !w->servers_join && is_dispatcher(h) && server < w->servers;
+         server++)
         if (server != h->absent && !h->resynced[server])
             world_break(w, "dispatcher %u has not asked station %u for the present", h->index, server);
 }
@@ -260,7 +267,7 @@ static double load_of(const struct world *w, const struct bal_dispatcher *d, uin
     const struct bal_server_view view = bal_dispatcher_server(d, number);
     if (!view.name)
         return INFINITY;
-    const uint32_t server = (uint32_t)(view.name[strlen("server")] - '0');
+    const uint32_t server = world_server_of(w, view.name);
     const double weight = w->weight[server] > 0 ? w->weight[server] : 1;
     if (chosen)
         return (view.in_flight - 1) / weight;
@@ -421,7 +428,8 @@ static void check_unproven(struct world *w, const struct host *h, struct heard_f
         return;
     from->unproven_last = w->now;
     from->unproven_told = h->told;
-    if (++from->unproven_count > 25)
+    /* One that joins may ask only every five beats, and three messages must come through. */
+    if (++from->unproven_count > (w->joins ? 400 : 25))
         world_break(w, "host %u does not believe host %u, which has begun again", a, b);
 }
 
@@ -447,6 +455,76 @@ static void check_reserved(struct world *w, const struct host *h, uint32_t reser
     }
 }
 
+/* ---- joins ---- */
+
+/* Of a boot that is known from now on; what it was asked stays. */
+static void renew(struct heard_from *from, struct heard_from known) {
+    memcpy(known.asked, from->asked, sizeof known.asked);
+    known.asked_count = from->asked_count;
+    known.member = from->member;
+    *from = known;
+}
+
+/* Does it accept members? */
+static bool accepts(const struct world *w, const struct host *h) {
+    return is_dispatcher(h) == w->servers_join;
+}
+
+static bool is_member(const struct world *w, const struct host *h, const struct host *sender) {
+    struct bal_member members[DISPATCHERS_MOST + STATIONS_MOST];
+    const void *view = any_view(h);
+    if (!view || !w->joins || !accepts(w, h))
+        return false;
+    const uint32_t count = is_dispatcher(h) ? bal_dispatcher_members(view, members, w->hosts)
+                                            : bal_station_members(view, members, w->hosts);
+    for (uint32_t i = 0; i < count; i++)
+        if (members[i].id == sender->id)
+            return true;
+    return false;
+}
+
+/* What one that is no member says is used only if it is a JOIN with a number that it was asked less than four
+ * seconds ago, and no member has left since. */
+static void check_join(struct world *w, const struct host *h, const struct heard_from *from,
+                       const struct host *sender, const struct bal_message *message,
+                       enum bal_receipt receipt) {
+    if (is_dispatcher(h) == is_dispatcher(sender) || receipt > BAL_RECEIPT_LATE)
+        return;
+    if (message->type != BAL_MSG_JOIN || message->join.nonce == 0)
+        world_break(w, "host %u uses %s of host %u, which has not joined", number_of(w, h),
+                    bal_message_name(message->type), number_of(w, sender));
+    for (uint32_t i = 0; i < from->asked_count && i < NUMBERS; i++)
+        if (from->asked[i].number == message->join.nonce && h->told < from->asked[i].time + 4000 * MS &&
+            from->asked[i].left == h->left)
+            return;
+    if (!h->torn && from->asked_count <= NUMBERS)
+        world_break(w, "host %u lets host %u join by a number that it was not asked", number_of(w, h),
+                    number_of(w, sender));
+}
+
+/* A challenge has been sent to this host, which is no member. */
+static void note_challenge(struct world *w, struct host *h, const struct bal_message *message) {
+    const uint32_t number = sender_of(w, message->receiver);
+    if (!w->joins || !accepts(w, h) || number == NOBODY || message->type != BAL_MSG_CHALLENGE)
+        return;
+    struct heard_from *from = &h->from[number];
+    for (uint32_t i = 0; i < from->asked_count && i < NUMBERS; i++)
+        if (from->asked[i].number == message->nonce.nonce)
+            return;
+    from->asked[from->asked_count % NUMBERS].number = message->nonce.nonce;
+    from->asked[from->asked_count % NUMBERS].time = h->told;
+    from->asked[from->asked_count++ % NUMBERS].left = h->left;
+}
+
+/* Members that have left since this was last called. */
+static void count_departures(struct world *w, struct host *h) {
+    for (uint32_t i = 0; w->joins && accepts(w, h) && i < w->hosts; i++) {
+        const bool member = is_member(w, h, &w->host[i]);
+        h->left += h->from[i].member && !member;
+        h->from[i].member = member;
+    }
+}
+
 void twin_hear(struct world *w, struct host *h, const struct bal_message *message) {
     const uint32_t number = sender_of(w, message->sender);
     if (number == NOBODY) {
@@ -463,7 +541,10 @@ void twin_hear(struct world *w, struct host *h, const struct bal_message *messag
     const uint32_t reserved = hunger ? reserved_for_others(w, h, sender, offered) : 0;
     if (from->boot != message->boot && is_dispatcher(h) && !is_dispatcher(sender))
         h->declined_until[sender->index] = 0; /* it may have begun again, and then has forgotten that */
+    const bool was_member = is_member(w, h, sender), joins = w->joins && accepts(w, h) && !was_member;
     const enum bal_receipt receipt = world_hear(w, h, message);
+    if (joins)
+        check_join(w, h, from, sender, message, receipt);
     if (is_dispatcher(h) && !is_dispatcher(sender)) /* also if it was heard by one that died of it */
         h->heard[sender->index] = host_now(w, h) > h->told ? host_now(w, h) : h->told;
     if (receipt == BAL_RECEIPTS)
@@ -481,8 +562,8 @@ void twin_hear(struct world *w, struct host *h, const struct bal_message *messag
     if (receipt != BAL_RECEIPT_FRESH)
         return;
     check_statement(w, h, message, &before, &after);
+    const bool is_proof = message->type == BAL_MSG_PROOF || (message->type == BAL_MSG_JOIN && joins);
     if (from->boot != message->boot)
-        *from = (struct heard_from){.boot = message->boot,
-                                    .proved = message->type == BAL_MSG_PROOF ? message->sequence : 0};
+        renew(from, (struct heard_from){.boot = message->boot, .proved = is_proof ? message->sequence : 0});
     from->newest = message->sequence;
 }

@@ -160,6 +160,15 @@ static void fill_grant(struct bal_message *m, struct bal_rng *rng) {
         m->grant.tickets[i] = some_id(rng);
 }
 
+static void fill_join(struct bal_message *m, struct bal_rng *rng) {
+    const bool v4 = bal_rng_below(rng, 2);
+    m->join = (struct bal_message_join){
+        .nonce = bal_rng_below(rng, 2) ? some_id(rng) : 0,
+        .kind = 1 + bal_rng_below(rng, 2),
+        .address = {v4 ? 4 : 6, 1 + bal_rng_below(rng, 65535), v4 ? 0 : some_id(rng), some_id(rng)}};
+    m->join.address.low &= v4 ? UINT32_MAX : UINT64_MAX;
+}
+
 /* Any message that can be sent, to us. */
 static struct bal_message some_message(enum bal_message_type type, struct bal_rng *rng) {
     struct bal_message m;
@@ -173,6 +182,9 @@ static struct bal_message some_message(enum bal_message_type type, struct bal_rn
     switch (type) {
     case BAL_MSG_IDLE:
         fill_idle(&m, rng);
+        break;
+    case BAL_MSG_JOIN:
+        fill_join(&m, rng);
         break;
     case BAL_MSG_LOAD:
         fill_load(&m, rng);

@@ -58,6 +58,7 @@ BODIES = {
     "REST": (11, [("after_ms", 4)], 0),
     "CHALLENGE": (12, [("nonce", 8)], 0),
     "PROOF": (13, [("nonce", 8)], 0),
+    "JOIN": (14, [("nonce", 8), ("kind", 4), ("family", 4), ("port", 4), ("high", 8), ("low", 8)], 0),
 }
 CODES = {4: "<I", 8: "<Q"}
 KEY = bytes(range(16))
@@ -125,6 +126,9 @@ def make():
     good("rest", KEY, "REST", 5, 7, 70, 1, 11, (60000,))
     good("are you there now", KEY, "CHALLENGE", 5, 70, 7, 1, 12, (0x1122334455667788,))
     good("yes", KEY, "PROOF", 5, 7, 70, boot, 13, (0x1122334455667788,))
+    good("may I join, a dispatcher", KEY, "JOIN", 5, 7, 70, boot, 14, (0, 1, 4, 7700, 0, 0x0A000001))
+    good("a station, in answer to a challenge", KEY, "JOIN", 5, 7, 70, boot, 15,
+         (0x1122334455667788, 2, 6, 65535, 0xFD << 56, 0x11))
     good("without a key of its own", NO_KEY, "WAKE", 5, 3, 7, 1, 2)
 
     whole = signed(layout("PROBE", 5, 3, 7, 1, 1, (9,)), KEY)
@@ -140,7 +144,7 @@ def make():
     emit("a flipped bit of the tag", KEY, 5, "forged", flipped(whole, 48, 128))
     emit("the fourth byte is not 0", KEY, 5, "malformed", signed(flipped(whole[:-8], 3), KEY))
     emit("type 0", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 4), KEY))
-    emit("type 14", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 10), KEY))
+    emit("type 15", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 11), KEY))
     emit("a byte too many", KEY, 5, "malformed", signed(whole[:-8] + bytes(1), KEY))
     emit("a body too short", KEY, 5, "malformed", signed(whole[:-9], KEY))
     bad("sent by nobody", "WAKE", head=(5, 0, 3, 1, 9))
@@ -173,6 +177,12 @@ def make():
     bad("rest after more than a day", "REST", (86400001,))
     bad("a challenge without a number", "CHALLENGE", (0,))
     bad("a proof of nothing", "PROOF", (0,))
+    bad("neither a dispatcher nor a station", "JOIN", (0, 3, 4, 80, 0, 1))
+    bad("an address of no family", "JOIN", (0, 1, 5, 80, 0, 1))
+    bad("no port", "JOIN", (0, 1, 4, 0, 0, 1))
+    bad("a port beyond the last", "JOIN", (0, 1, 4, 65536, 0, 1))
+    bad("an address of IPv4 that is too long", "JOIN", (0, 1, 4, 80, 0, 2**32))
+    bad("an address of IPv4 with two halves", "JOIN", (0, 1, 4, 80, 1, 1))
 
 
 def text_of_all():

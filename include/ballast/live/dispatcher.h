@@ -37,6 +37,7 @@
 
 #include "ballast/error.h"
 #include "ballast/live/class_limit.h"
+#include "ballast/live/join.h"
 #include "ballast/live/wire.h"
 #include "ballast/policy.h"
 
@@ -75,6 +76,7 @@ struct bal_dispatcher_config {
     uint64_t beat_ns;     /* stations: how often backlogs and starts are announced */
     uint32_t fleet;       /* stations: for messages; see wire.h */
     uint64_t id, boot;
+    struct bal_join_config join; /* stations that are not listed; `servers` includes them */
 };
 
 /* Checks that the configuration is valid and that the policy can run with it. */
@@ -133,11 +135,11 @@ struct bal_dispatcher_server {
     uint64_t fail_ns;
 };
 
-/* Sets the list of servers. Servers that were listed before keep their index, counts and state. Servers that
- * are not listed any longer get no more requests; their indexes are reused when their last request has ended.
- * On failure nothing has changed, with one exception: where indexes are missing (BAL_E_RANGE), those servers
- * are added that fit, unless that would leave no server at all: call it again when requests have ended. A
- * call with the same list changes nothing. O(servers log servers). */
+/* Sets the list of servers. Servers that were listed before, and members, keep their index, counts and state.
+ * Servers that are not listed any longer get no more requests; their indexes are reused when their last
+ * request has ended. On failure nothing has changed, with one exception: where indexes are missing
+ * (BAL_E_RANGE), those servers are added that fit, unless that would leave no server at all: call it again
+ * when requests have ended. A call with the same list changes nothing. O(servers log servers). */
 enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
                                        const struct bal_dispatcher_server *servers, uint32_t count,
                                        struct bal_error *err);
@@ -269,14 +271,16 @@ struct bal_server_view {
     bool leaving;     /* is not in the configuration any longer */
     /* These two last until a request has succeeded there. The server is closed until it may be tried, and
      * while it is being tried. */
-    bool ejected;   /* after failures in a row */
-    bool shut;      /* by max_fails */
-    bool on_trial;  /* one request is trying it; no other request goes there meanwhile */
-    uint64_t until; /* of ejected and shut: when it may be tried; 0 for neither */
-    bool down;      /* by the configuration */
-    bool drain;     /* gets nothing new, by the configuration; it is empty when in_flight is 0 */
-    bool full;      /* has as many requests of ours as it may have */
-    bool silent;    /* stations: it has sent nothing for too long */
+    bool ejected;      /* after failures in a row */
+    bool shut;         /* by max_fails */
+    bool on_trial;     /* one request is trying it; no other request goes there meanwhile */
+    uint64_t until;    /* of ejected and shut: when it may be tried; 0 for neither */
+    bool down;         /* by the configuration */
+    bool joined;       /* a member: no list names it */
+    uint64_t heard_at; /* when its station's last message came; 0: none has */
+    bool drain;        /* gets nothing new, by the configuration; it is empty when in_flight is 0 */
+    bool full;         /* has as many requests of ours as it may have */
+    bool silent;       /* stations: it has sent nothing for too long */
     double weight;
     uint32_t max_conns;
     uint32_t in_flight;
@@ -289,6 +293,10 @@ struct bal_server_view {
     uint64_t took_ns;          /* how long all of them took */
 };
 
+/* Stations that have joined: at most `room` of them; returns how many there are. Each is a server whose name
+ * is its address. The version changes whenever they do. */
+uint32_t bal_dispatcher_members(const struct bal_dispatcher *d, struct bal_member *members, uint32_t room);
+uint64_t bal_dispatcher_members_version(const struct bal_dispatcher *d);
 struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *d);
 /* number < config.servers. */
 struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uint32_t number);

@@ -38,6 +38,7 @@
 
 #include "ballast/error.h"
 #include "ballast/live/class_limit.h"
+#include "ballast/live/join.h"
 #include "ballast/live/wire.h"
 #include "ballast/stealing.h"
 
@@ -67,6 +68,7 @@ struct bal_station_config {
                             again whenever it is off */
     uint32_t fleet;      /* for messages; see wire.h */
     uint64_t id, boot;
+    struct bal_join_config join; /* dispatchers that are not listed; `peers` includes them */
 };
 
 enum bal_code bal_station_check(const struct bal_station_config *config, struct bal_error *err);
@@ -90,7 +92,7 @@ uint32_t bal_station_worker_number(const struct bal_station *s);
 /* ---- dispatchers and other stations ---- */
 
 /* The dispatchers that send here, and the stations from which may be stolen and to which may be moved. Those
- * that were listed before keep their state. On failure nothing has changed. */
+ * that were listed before, and members, keep their state. On failure nothing has changed. */
 enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const uint64_t *dispatchers,
                                     uint32_t dispatcher_count, const uint64_t *stations,
                                     uint32_t station_count, struct bal_error *err);
@@ -171,6 +173,14 @@ struct bal_station_view {
     uint64_t start_unanswered_ns; /* for how long the keeper has sent nothing since START; 0: it has */
 };
 
+/* Dispatchers that have joined: at most `room` of them; returns how many there are. The version changes
+ * whenever they do. */
+uint32_t bal_station_members(const struct bal_station *s, struct bal_member *members, uint32_t room);
+uint64_t bal_station_members_version(const struct bal_station *s);
+/* For how long nothing has come of this dispatcher; UINT64_MAX: nothing ever has, or it is not known. */
+uint64_t bal_station_silent_for(const struct bal_station *s, uint64_t now, uint64_t dispatcher);
+/* Has any dispatcher sent something within so long? */
+bool bal_station_heard_within(const struct bal_station *s, uint64_t now, uint64_t ns);
 struct bal_station_counts bal_station_counts(const struct bal_station *s);
 struct bal_station_view bal_station_view(const struct bal_station *s);
 /* Slots offered to this dispatcher: in total, and those not used yet. */

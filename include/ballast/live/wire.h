@@ -40,7 +40,7 @@ enum {
     BAL_CLASSES_MAX = 8,      /* classes in a LOAD: as many as in RFC 9218 */
     BAL_GRANT_MAX = 24,       /* tickets in one grant */
     BAL_VALID_MAX = 86400000, /* the longest time that a message may name: a day, in ms */
-    BAL_MSG_TYPES = 14,       /* one more than the greatest number of a type */
+    BAL_MSG_TYPES = 15,       /* one more than the greatest number of a type */
     BAL_WINDOW = 64,          /* how far a message may be behind the newest of its sender */
 };
 
@@ -64,7 +64,10 @@ enum bal_message_type {
     BAL_MSG_STOP = 11,      /* station to keeper: the app may be stopped */
     BAL_MSG_CHALLENGE = 12, /* to a sender whose boot is not known: are you there now? */
     BAL_MSG_PROOF = 13,     /* the answer: this is my boot */
+    BAL_MSG_JOIN = 14,      /* to one that may not know the sender: this is my address (join.h) */
 };
+
+enum bal_join_kind { BAL_JOIN_DISPATCHER = 1, BAL_JOIN_STATION = 2 };
 
 enum bal_power_state {
     BAL_POWER_OFF,
@@ -144,6 +147,19 @@ struct bal_message_nonce {
     uint64_t nonce; /* random, not 0; the proof names that of the challenge */
 };
 
+/* Of IP. */
+struct bal_address {
+    uint32_t family;    /* 4 or 6 */
+    uint32_t port;      /* at least 1 */
+    uint64_t high, low; /* of the address; of IPv4 the low half of `low` alone */
+};
+
+struct bal_message_join {
+    uint64_t nonce; /* of the challenge that it answers; 0: none */
+    uint32_t kind;  /* enum bal_join_kind: what the sender is */
+    struct bal_address address;
+};
+
 struct bal_message {
     enum bal_message_type type;
     uint32_t fleet;    /* messages of other fleets are rejected */
@@ -162,6 +178,7 @@ struct bal_message {
         struct bal_message_backlog backlog;
         struct bal_message_stop stop;
         struct bal_message_nonce nonce;
+        struct bal_message_join join;
     };
 };
 
@@ -239,7 +256,10 @@ enum bal_receipt {
     BAL_RECEIPT_UNKNOWN_SENDER, /* from a sender that is not configured */
     BAL_RECEIPT_OLD,            /* too far behind the newest */
     BAL_RECEIPT_REPEATED,       /* was received before */
-    BAL_RECEIPT_UNPROVEN,       /* of another boot than the one that is known: it must be challenged */
+    BAL_RECEIPT_UNPROVEN,       /* of another boot than the one that is known: it must be challenged; or of a
+                                   sender that has not joined yet */
+    BAL_RECEIPT_REFUSED,        /* a JOIN that is not accepted: there are too many members, or its address is
+                                   not allowed */
     BAL_RECEIPTS,
 };
 

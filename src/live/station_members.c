@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Dispatchers that no list of the station names, and dispatchers that may not know the station.
+ *
+ * A member is a peer with a time at which it is forgotten; each of its messages puts that off. The station
+ * itself asks to join at dispatchers of its list from which nothing comes: soon where it is a member or knows
+ * nothing yet, because the dispatcher may have restarted and forgotten it, and seldom elsewhere. */
+#include "live/directory.h"
+#include "live/station_private.h"
+
+/* In beats: how long a dispatcher is silent until it is sent a JOIN. */
+enum { SOON = 5, SELDOM = 30 };
+
+static bool is_member(const struct peer *peer) {
+    return peer->kind == DISPATCHER && peer->member_until > 0;
+}
+
+static void add_member(struct bal_station *s, const struct bal_message *message) {
+    struct station_block *block = s->block;
+    const uint32_t number = bal_station_free_peer(s);
+    if (number == BAL_NOBODY)
+        return;
+    struct peer *peer = &s->peer[number];
+    *peer = (struct peer){.member_until = block->now + block->config.join.silent_ns,
+                          .heard_at = block->now,
+                          .address = message->join.address,
+                          .party = {.offers = block->offers_before}};
+    bal_replay_window_trust_boot(&peer->window, message->boot, message->sequence);
+    s->peer_id[number] = message->sender;
+    __atomic_store_n(&peer->kind, (uint32_t)DISPATCHER, __ATOMIC_RELEASE);
+    bal_joins_add(&block->joins);
+    bal_station_rebuild_peer_sets(s);
+    bal_station_reset_dispatcher(s, number);
+}
+
+enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct bal_message *message) {
+    struct station_block *block = s->block;
+    struct bal_message challenge;
+    bool challenged;
+    const enum bal_receipt receipt =
+        bal_joins_receive(&block->joins, &block->config.join, BAL_JOIN_DISPATCHER, block->now, &s->rng,
+                          message, &challenge, &challenged);
+    if (challenged)
+        bal_station_enqueue_message(s, challenge);
+    if (receipt == BAL_RECEIPT_FRESH)
+        add_member(s, message);
+    return receipt;
+}
+
+void bal_station_peer_heard(struct bal_station *s, uint32_t number) {
+    struct peer *peer = &s->peer[number];
+    peer->heard_at = s->block->now;
+    if (is_member(peer))
+        peer->member_until = s->block->now + s->block->config.join.silent_ns;
+}
+
+void bal_station_answer_challenge(struct bal_station *s, uint32_t number, uint64_t nonce) {
+    struct peer *peer = &s->peer[number];
+    const struct bal_join_config *join = &s->block->config.join;
+    if (peer->kind != DISPATCHER || is_member(peer) || !join->own.family)
+        return;
+    peer->joined_there = 1;
+    bal_station_enqueue_message(s, bal_join_message(join, BAL_JOIN_STATION, s->peer_id[number], nonce));
+}
+
+/* Those that are silent leave; returns whether there were any. */
+static bool forget_silent(struct bal_station *s) {
+    struct station_block *block = s->block;
+    const uint64_t before = block->joins.departures;
+    for (uint32_t i = 0; block->joins.members && i < block->config.peers; i++) {
+        if (!is_member(&s->peer[i]) || block->now < s->peer[i].member_until)
+            continue;
+        bal_station_remove_peer(s, i);
+        bal_joins_remove(&block->joins, true);
+    }
+    return block->joins.departures != before;
+}
+
+static void send_join(struct bal_station *s, uint32_t number) {
+    struct peer *peer = &s->peer[number];
+    const uint64_t now = s->block->now, beat_ns = s->block->config.beat_ns;
+    const bool soon = !peer->heard_at || peer->joined_there;
+    if (is_member(peer) || now < peer->join_at)
+        return;
+    const uint64_t silence = (soon ? SOON : SELDOM) * beat_ns;
+    peer->join_at = peer->heard_at + silence > now ? peer->heard_at + silence : now + silence;
+    if (!peer->heard_at || now >= peer->heard_at + silence)
+        bal_station_enqueue_message(
+            s, bal_join_message(&s->block->config.join, BAL_JOIN_STATION, s->peer_id[number], 0));
+}
+
+void bal_station_update_members(struct bal_station *s) {
+    if (forget_silent(s)) {
+        bal_station_rebuild_peer_sets(s);
+        bal_station_offer(s);
+    }
+    for (uint32_t i = 0; s->block->config.join.own.family && i < s->dispatchers->count; i++)
+        send_join(s, s->dispatchers->slot[i]);
+}
+
+uint32_t bal_station_members(const struct bal_station *s, struct bal_member *members, uint32_t room) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->block->config.peers; i++) {
+        if (!is_member(&s->peer[i]))
+            continue;
+        if (count < room)
+            members[count] = (struct bal_member){s->peer_id[i], s->peer[i].address};
+        count++;
+    }
+    return count;
+}
+
+uint64_t bal_station_members_version(const struct bal_station *s) {
+    return s->block->joins.version;
+}
+
+static uint64_t silence_of(const struct peer *peer, uint64_t now) {
+    if (!peer->heard_at)
+        return UINT64_MAX;
+    return now > peer->heard_at ? now - peer->heard_at : 0;
+}
+
+uint64_t bal_station_silent_for(const struct bal_station *s, uint64_t now, uint64_t dispatcher) {
+    const uint32_t number = bal_directory_find(s->directory, s->places, s->peer_id, dispatcher);
+    return number == BAL_DIRECTORY_NOBODY ? UINT64_MAX : silence_of(&s->peer[number], now);
+}
+
+bool bal_station_heard_within(const struct bal_station *s, uint64_t now, uint64_t ns) {
+    bool heard = false;
+    for (uint32_t i = 0; i < s->dispatchers->count && !heard; i++)
+        heard = silence_of(&s->peer[s->dispatchers->slot[i]], now) <= ns;
+    return heard;
+}
