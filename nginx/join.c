@@ -10,44 +10,6 @@
 
 enum { SILENT_MS = 5000, JOIN_MOST = 16384 };
 
-static char *reject_join(ngx_conf_t *cf, const ngx_str_t *value) {
-    return bal_ngx_option_error(cf, "\"join=", value,
-                                "the most that may join, 1 to 16384, and the addresses from which, as in "
-                                "join=64,10.0.0.0/8");
-}
-
-/* "N[,RANGE,...]" */
-char *bal_ngx_join_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_join_config *join) {
-    const ngx_str_t *directive = cf->args->elts;
-    const u_char *end = value->data + value->len;
-    const u_char *at = memchr(value->data, ',', value->len);
-    ngx_uint_t most;
-    if (!bal_ngx_option_number(value->data, at ? at : end, 1, JOIN_MOST, &most))
-        return reject_join(cf, value);
-    join->most = (uint32_t)most;
-    join->silent_ns = (uint64_t)SILENT_MS * 1000000;
-    while (at) {
-        char text[BAL_ADDRESS_TEXT + 8] = "";
-        struct bal_error err;
-        const u_char *from = at + 1;
-        at = memchr(from, ',', (size_t)(end - from));
-        const size_t length = (size_t)((at ? at : end) - from);
-        if (length == 0 || length >= sizeof text)
-            return reject_join(cf, value);
-        memcpy(text, from, length);
-        if (join->ranges == BAL_JOIN_RANGES_MAX) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V: join= names more than %d ranges", directive,
-                               BAL_JOIN_RANGES_MAX);
-            return NGX_CONF_ERROR;
-        }
-        if (bal_address_range_parse(text, &join->range[join->ranges++], &err)) {
-            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V: join=: %s", directive, err.text);
-            return NGX_CONF_ERROR;
-        }
-    }
-    return NGX_CONF_OK;
-}
-
 /* ---- addresses ---- */
 
 static uint64_t word_of(const uint8_t *bytes) {
@@ -72,6 +34,64 @@ static struct bal_address address_of(struct sockaddr *from) {
     return address;
 }
 
+/* "10.0.0.0/8", "fd00::/8" or one address. NULL: it is one; else what is wrong. */
+static const char *parse_range(const char *text, struct bal_address_range *range) {
+    ngx_str_t value = {strlen(text), (u_char *)text};
+    ngx_cidr_t cidr;
+    const ngx_int_t rc = ngx_ptocidr(&value, &cidr);
+    if (rc == NGX_ERROR)
+        return "is no range of addresses, such as 10.0.0.0/8 or fd00::/8";
+    if (rc == NGX_DONE)
+        return "has bits set behind those of the network";
+    if (cidr.family == AF_INET) {
+        range->network = (struct bal_address){.family = 4, .low = ntohl(cidr.u.in.addr)};
+        range->bits = (uint32_t)__builtin_popcount(cidr.u.in.mask);
+        return NULL;
+    }
+    const uint8_t *bytes = cidr.u.in6.addr.s6_addr, *mask = cidr.u.in6.mask.s6_addr;
+    range->network = (struct bal_address){.family = 6, .high = word_of(bytes), .low = word_of(bytes + 8)};
+    range->bits = (uint32_t)(__builtin_popcountll(word_of(mask)) + __builtin_popcountll(word_of(mask + 8)));
+    return NULL;
+}
+
+static char *reject_join(ngx_conf_t *cf, const ngx_str_t *value) {
+    return bal_ngx_option_error(cf, "\"join=", value,
+                                "the most that may join, 1 to 16384, and the addresses from which, as in "
+                                "join=64,10.0.0.0/8");
+}
+
+/* "N[,RANGE,...]" */
+char *bal_ngx_join_set(ngx_conf_t *cf, const ngx_str_t *value, struct bal_join_config *join) {
+    const ngx_str_t *directive = cf->args->elts;
+    const u_char *end = value->data + value->len;
+    const u_char *at = memchr(value->data, ',', value->len);
+    ngx_uint_t most;
+    if (!bal_ngx_option_number(value->data, at ? at : end, 1, JOIN_MOST, &most))
+        return reject_join(cf, value);
+    join->most = (uint32_t)most;
+    join->silent_ns = (uint64_t)SILENT_MS * 1000000;
+    while (at) {
+        char text[BAL_ADDRESS_TEXT + 8] = "";
+        const u_char *from = at + 1;
+        at = memchr(from, ',', (size_t)(end - from));
+        const size_t length = (size_t)((at ? at : end) - from);
+        if (length == 0 || length >= sizeof text)
+            return reject_join(cf, value);
+        memcpy(text, from, length);
+        if (join->ranges == BAL_JOIN_RANGES_MAX) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V: join= names more than %d ranges", directive,
+                               BAL_JOIN_RANGES_MAX);
+            return NGX_CONF_ERROR;
+        }
+        const char *fault = parse_range(text, &join->range[join->ranges++]);
+        if (fault) {
+            ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "%V: join=: '%s' %s", directive, text, fault);
+            return NGX_CONF_ERROR;
+        }
+    }
+    return NGX_CONF_OK;
+}
+
 static struct bal_ngx_contact contact_of(uint64_t id, const struct bal_address *address) {
     struct bal_ngx_contact contact = {.id = id};
     if (address->family == 4) {
@@ -93,12 +113,12 @@ static struct bal_ngx_contact contact_of(uint64_t id, const struct bal_address *
 
 /* ---- the configuration ---- */
 
+/* 127.0.0.0/8 and ::1. */
+static const struct bal_address_range loopback[] = {{{4, 0, 0, 0x7f000000}, 8}, {{6, 0, 0, 1}, 128}};
+
 static bool is_local(const struct bal_address_range *range) {
-    static const char *const loopback[] = {"127.0.0.0/8", "::1"};
-    struct bal_address_range local;
     for (int i = 0; i < 2; i++)
-        if (!bal_address_range_parse(loopback[i], &local, NULL) && range->bits >= local.bits &&
-            bal_address_range_contains(&local, &range->network))
+        if (range->bits >= loopback[i].bits && bal_address_range_contains(&loopback[i], &range->network))
             return true;
     return false;
 }
@@ -120,8 +140,7 @@ ngx_int_t bal_ngx_join_complete(ngx_conf_t *cf, const struct bal_ngx_address *ow
             return NGX_ERROR;
         }
     if (join->ranges == 0) {
-        bal_address_range_parse("127.0.0.0/8", &join->range[0], NULL);
-        bal_address_range_parse("::1", &join->range[1], NULL);
+        memcpy(join->range, loopback, sizeof loopback);
         join->ranges = 2;
     }
     return NGX_OK;

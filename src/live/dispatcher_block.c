@@ -304,6 +304,9 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
     bal_checks_rebuild(d->checks);
     bal_slow_start_rebuild(d->slow);
     bal_dispatcher_rebuild_indexes(d);
+    for (uint32_t server = 0; server < d->servers; server++)
+        if (is_member(&d->server[server])) /* no list repeats it */
+            d->station[server] = bal_address_id(d->server[server].name, strlen(d->server[server].name));
     bal_dispatcher_servers_changed(d);
     recount_questions(d);
     if (!bal_policy_is_consistent(&d->policy, &d->setting, d->state))
@@ -425,6 +428,16 @@ static const char *find_wrongly_closed(const struct bal_dispatcher *d) {
     return NULL;
 }
 
+/* A member that comes back is the server that it was. */
+static const char *find_twice(const struct bal_dispatcher *d) {
+    for (uint32_t i = 0; d->block->config.join.most && i < d->servers; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (d->server[i].presence != NOT_THERE && d->server[k].presence != NOT_THERE &&
+                strcmp(d->server[i].name, d->server[k].name) == 0)
+                return "two servers have one name";
+    return NULL;
+}
+
 const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
     const char *fault = d->block->busy ? "an operation was not finished" : find_list_fault(d);
     if (!fault && !bal_set_sound(d->open, d->servers))
@@ -451,6 +464,8 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
         fault = bal_checks_find_inconsistency(d->checks);
     if (!fault && (members != d->block->joins.members || members > d->block->config.join.most))
         fault = "members are counted wrongly";
+    if (!fault)
+        fault = find_twice(d);
     if (!fault && questions != d->block->backlog.questions)
         fault = "the questions to stations are counted wrongly";
     if (!fault && excluded != d->ejection->excluded)

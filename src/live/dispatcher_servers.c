@@ -279,12 +279,11 @@ uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, uint64_t station,
         return BAL_NONE;
     const struct bal_dispatcher_server given = {.name = name, .station = station};
     const uint64_t until = d->block->now + d->block->config.join.silent_ns;
-    uint32_t next = free;
-    set_server(d, &given, server, &next, until);
-    server = server == BAL_NONE ? free : server;
-    d->server[server].address = *address;
+    const uint32_t place = server == BAL_NONE ? free : server;
+    d->server[place].address = *address;
+    set_server(d, &given, server, &free, until);
     update_fleet(d);
-    return server;
+    return place;
 }
 
 void bal_dispatcher_remove_member(struct bal_dispatcher *d, uint32_t server) {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Addresses as text and their ranges; which JOIN is answered, accepted or refused. */
+/* Addresses as text, and ranges of them; which JOIN is answered, accepted or refused. */
 #include "live/join.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
-#include <endian.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A number is good in its period and the next one. */
@@ -16,17 +13,44 @@ static const uint64_t period_ns = UINT64_C(2000000000), budget_ns = UINT64_C(100
 
 /* ---- addresses ---- */
 
-size_t bal_address_print(const struct bal_address *address, char text[BAL_ADDRESS_TEXT]) {
-    char host[INET6_ADDRSTRLEN] = "?";
-    const uint64_t words[2] = {htobe64(address->high), htobe64(address->low)};
-    const uint32_t v4 = htobe32((uint32_t)address->low);
-    if (address->family == 6)
-        inet_ntop(AF_INET6, words, host, sizeof host);
-    else
-        inet_ntop(AF_INET, &v4, host, sizeof host);
-    const bool v6 = address->family == 6;
-    return (size_t)snprintf(text, BAL_ADDRESS_TEXT, "%s%s%s:%" PRIu32, v6 ? "[" : "", host, v6 ? "]" : "",
-                            address->port);
+/* The longest run of two zero words or more, the first of several; its length is 0: there is none. */
+static uint32_t find_zeros(const uint16_t word[8], uint32_t *length) {
+    uint32_t first = 8, count = 0;
+    *length = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        count = word[i] ? 0 : count + 1;
+        if (count > 1 && count > *length) {
+            *length = count;
+            first = i + 1 - count;
+        }
+    }
+    return first;
+}
+
+static int print_v6(const struct bal_address *a, char *text, size_t size) {
+    uint16_t word[8];
+    uint32_t length;
+    for (uint32_t i = 0; i < 8; i++)
+        word[i] = (uint16_t)((i < 4 ? a->high : a->low) >> (48 - 16 * (i % 4)));
+    const uint32_t zeros = find_zeros(word, &length);
+    int at = snprintf(text, size, "[");
+    for (uint32_t i = 0; i < 8; i++) {
+        const bool skipped = i >= zeros && i < zeros + length;
+        if (i == zeros)
+            at += snprintf(text + at, size - (size_t)at, "::");
+        else if (!skipped)
+            at +=
+                snprintf(text + at, size - (size_t)at, "%s%x", i && i != zeros + length ? ":" : "", word[i]);
+    }
+    return at + snprintf(text + at, size - (size_t)at, "]");
+}
+
+size_t bal_address_print(const struct bal_address *a, char text[BAL_ADDRESS_TEXT]) {
+    const unsigned v4 = (unsigned)a->low;
+    const int host = a->family == 6 ? print_v6(a, text, BAL_ADDRESS_TEXT)
+                                    : snprintf(text, BAL_ADDRESS_TEXT, "%u.%u.%u.%u", v4 >> 24,
+                                               v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255);
+    return (size_t)(host + snprintf(text + host, BAL_ADDRESS_TEXT - (size_t)host, ":%" PRIu32, a->port));
 }
 
 bool bal_address_is_valid(const struct bal_address *a) {
@@ -56,47 +80,6 @@ bool bal_address_range_contains(const struct bal_address_range *range, const str
     const struct bal_address network = masked(*address, range->bits);
     return network.family == range->network.family && network.high == range->network.high &&
            network.low == range->network.low;
-}
-
-static bool parse_host(const char *host, struct bal_address *address) {
-    uint8_t bytes[16];
-    uint64_t words[2];
-    uint32_t v4;
-    if (inet_pton(AF_INET, host, bytes) == 1) {
-        memcpy(&v4, bytes, sizeof v4);
-        *address = (struct bal_address){.family = 4, .low = be32toh(v4)};
-        return true;
-    }
-    if (inet_pton(AF_INET6, host, bytes) != 1)
-        return false;
-    memcpy(words, bytes, sizeof words);
-    *address = (struct bal_address){.family = 6, .high = be64toh(words[0]), .low = be64toh(words[1])};
-    return true;
-}
-
-enum bal_code bal_address_range_parse(const char *text, struct bal_address_range *range,
-                                      struct bal_error *err) {
-    char host[INET6_ADDRSTRLEN + 1] = "";
-    const size_t length = strcspn(text, "/");
-    const char *digits = text[length] ? text + length + 1 : NULL;
-    struct bal_address_range read = {.bits = 0};
-    if (length < sizeof host)
-        memcpy(host, text, length);
-    if (!parse_host(host, &read.network))
-        return bal_fail(err, BAL_E_SYNTAX, "'%s' is no range of addresses, such as 10.0.0.0/8 or fd00::/8",
-                        text);
-    const uint32_t most = read.network.family == 4 ? 32 : 128;
-    char *end = NULL;
-    const unsigned long bits = digits ? strtoul(digits, &end, 10) : most;
-    if (digits && (digits[0] < '0' || digits[0] > '9' || *end || bits > most))
-        return bal_fail(err, BAL_E_RANGE, "'%s': a range has 0 to %" PRIu32 " bits behind its '/'", text,
-                        most);
-    read.bits = (uint32_t)bits;
-    const struct bal_address network = masked(read.network, read.bits);
-    if (network.high != read.network.high || network.low != read.network.low)
-        return bal_fail(err, BAL_E_RANGE, "'%s' has bits set behind the first %lu", text, bits);
-    *range = read;
-    return BAL_OK;
 }
 
 enum bal_code bal_join_check(const struct bal_join_config *config, struct bal_error *err) {

@@ -269,11 +269,21 @@ static void place_job(void *user, uint32_t i) {
     }
 }
 
+/* No list repeats the ids of members. */
+static void restore_member_ids(struct bal_station *s) {
+    for (uint32_t i = 0; i < s->block->config.peers; i++) {
+        char text[BAL_ADDRESS_TEXT];
+        if (s->peer[i].kind == DISPATCHER && s->peer[i].member_until)
+            s->peer_id[i] = bal_address_id(text, bal_address_print(&s->peer[i].address, text));
+    }
+}
+
 void bal_station_rebuild(struct bal_station *s) {
     s->block->counts.rebuilds++;
     s->block->joins.version++;
     empty_lists(s);
     bal_ledger_rebuild(&s->ledger, place_job, s);
+    restore_member_ids(s);
     bal_station_rebuild_peer_sets(s);
     for (uint32_t i = 0; i < s->block->config.workers; i++)
         if (s->worker[i].news.count)

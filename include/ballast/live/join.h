@@ -57,9 +57,7 @@ size_t bal_address_print(const struct bal_address *address, char text[BAL_ADDRES
  * a port. */
 bool bal_address_is_valid(const struct bal_address *address);
 
-/* "10.0.0.0/8", "fd00::/8", or one address. */
-enum bal_code bal_address_range_parse(const char *text, struct bal_address_range *range,
-                                      struct bal_error *err);
+/* The bits of the network behind the first `bits` must be 0. */
 bool bal_address_range_contains(const struct bal_address_range *range, const struct bal_address *address);
 
 enum bal_code bal_join_check(const struct bal_join_config *config, struct bal_error *err);
