@@ -50,7 +50,8 @@ size_t bal_address_print(const struct bal_address *a, char text[BAL_ADDRESS_TEXT
     const int host = a->family == 6 ? print_v6(a, text, BAL_ADDRESS_TEXT)
                                     : snprintf(text, BAL_ADDRESS_TEXT, "%u.%u.%u.%u", v4 >> 24,
                                                v4 >> 16 & 255, v4 >> 8 & 255, v4 & 255);
-    return (size_t)(host + snprintf(text + host, BAL_ADDRESS_TEXT - (size_t)host, ":%" PRIu32, a->port));
+    const int port = snprintf(text + host, BAL_ADDRESS_TEXT - (size_t)host, ":%" PRIu32, a->port);
+    return (size_t)host + (size_t)port;
 }
 
 bool bal_address_is_valid(const struct bal_address *a) {

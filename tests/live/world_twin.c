@@ -10,7 +10,7 @@
 #include <string.h>
 
 static void count_departures(struct world *w, struct host *h);
-static void note_challenge(struct world *w, struct host *h, const struct bal_message *message);
+static void record_challenge(struct world *w, struct host *h, const struct bal_message *message);
 
 static bool is_dispatcher(const struct host *h) {
     return h->kind == DISPATCHER_HOST;
@@ -154,7 +154,7 @@ static void dispatcher_said(struct world *w, struct host *h, const struct bal_me
 }
 
 void twin_said(struct world *w, struct host *h, const struct bal_message *message) {
-    note_challenge(w, h, message);
+    record_challenge(w, h, message);
     if (is_dispatcher(h)) {
         dispatcher_said(w, h, message);
         return;
@@ -503,7 +503,7 @@ static void check_join(struct world *w, const struct host *h, const struct heard
 }
 
 /* A challenge has been sent to this host, which is no member. */
-static void note_challenge(struct world *w, struct host *h, const struct bal_message *message) {
+static void record_challenge(struct world *w, struct host *h, const struct bal_message *message) {
     const uint32_t number = sender_of(w, message->receiver);
     if (!w->joins || !accepts(w, h) || number == NOBODY || message->type != BAL_MSG_CHALLENGE)
         return;
