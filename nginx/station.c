@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_station slots=K [queue=N[,T]] [queue.CLASS=N[,T]] [class=$variable] [classes=N]
- * [listen=ADDRESS [advertise=ADDRESS] [record=N] [dispatchers=ADDRESS,...] [join=N[,RANGE...]] [report=T]
- * [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID [standby=T]]];` and its block in shared memory. */
+ * [listen=ADDRESS [heartbeat=T] [advertise=ADDRESS] [record=N] [dispatchers=ADDRESS,...] [join=N[,RANGE...]]
+ * [report=T] [stations=ADDRESS,... [steal=F]] [keeper=ADDRESS,ID [standby=T]]];` and its block in shared
+ * memory. */
 #include "station.h"
 
 #include "class.h"
@@ -396,7 +397,7 @@ static char *set_addresses(ngx_conf_t *cf, const char *option, const ngx_str_t *
         if (rc != NGX_OK)
             return NGX_CONF_ERROR;
         if (addresses->nelts > most)
-            return (char *)"names too many addresses: 64 dispatchers and 192 stations are possible";
+            return (char *)"names too many addresses: 128 dispatchers and 192 stations are possible";
     }
     return NGX_CONF_OK;
 }
@@ -464,6 +465,16 @@ static char *set_report(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
                                 "the mean time between reports of an idle app, as in report=50ms");
 }
 
+static char *set_heartbeat(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_station *station = conf;
+    const ngx_int_t ms = ngx_parse_time(value, 0);
+    station->heartbeat = (ngx_msec_t)ms;
+    if (ms != NGX_ERROR && ms >= 10 && ms <= 1000) /* members are forgotten after five seconds */
+        return NGX_CONF_OK;
+    return bal_ngx_option_error(cf, "\"heartbeat=", value,
+                                "the time between heartbeats, from 10ms to 1s, as in heartbeat=500ms");
+}
+
 static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
     return set_number(cf, "\"record=", value, 0, BAL_NGX_RECORDS_MOST, &station->record,
@@ -489,7 +500,7 @@ static const struct bal_ngx_option options[] = {
     {"join=", set_join, false},           {"steal=", set_steal, false},
     {"keeper=", set_keeper, false},       {"standby=", set_standby, false},
     {"record=", set_record, false},       {"abort=", set_abort, false},
-    {"urgent=", set_urgent, false},
+    {"heartbeat=", set_heartbeat, false}, {"urgent=", set_urgent, false},
 };
 
 /* ---- the configuration ---- */
@@ -505,9 +516,9 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
     u_char *end = ngx_snprintf(
         name.data, room,
         "ballast_station:%V slots=%ui queue=%ui,%M classes=%ui listen=%V report=%M steal=%s keeper=%uL "
-        "standby=%M record=%uD",
+        "standby=%M heartbeat=%M record=%uD",
         &station->us->host, station->slots, station->queue, station->queue_time, station->classes,
-        &station->own.name, station->report, steal, station->keeper.id, station->standby,
+        &station->own.name, station->report, steal, station->keeper.id, station->standby, station->heartbeat,
         records_capacity(station));
     end = bal_ngx_join_print(end, &station->join);
     end = bal_ngx_class_limits_print(end, station->class_limit);
@@ -575,7 +586,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
                                     .classes = (uint32_t)station->classes,
                                     .queue_ns = (uint64_t)station->queue_time * 1000000,
                                     .peers = DISPATCHERS_MOST + STATIONS_MOST + station->join.most,
-                                    .beat_ns = (uint64_t)(speaks ? BEAT_MS : HOUR_MS) * 1000000,
+                                    .beat_ns = (uint64_t)(speaks ? station->heartbeat : HOUR_MS) * 1000000,
                                     .offer_ns = (uint64_t)station->report * 1000000,
                                     .steal = station->steal,
                                     .steal_ns = (uint64_t)STEAL_MS * 1000000,
@@ -618,7 +629,7 @@ static char *check_options(ngx_conf_t *cf, const struct bal_ngx_station *station
         missing = "dispatchers=, join=, stations= or keeper= is missing";
     if (!speaks && (dispatchers || station->stations.nelts))
         missing = "listen= is missing";
-    if (!speaks && station->keeper.id)
+    if (!speaks && (station->keeper.id || station->heartbeat))
         missing = "listen= is missing";
     if (station->report && !dispatchers)
         missing = "dispatchers= is missing, to whom it may report";
@@ -653,14 +664,17 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     station->line = cf->conf_file->line;
     station->queue = QUEUE;
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
-        result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
-                                    "slots=, queue=, queue.CLASS=, classes=, class=, listen=, advertise=, "
-                                    "dispatchers=, join=, stations=, "
-                                    "steal=, keeper=, standby=, report=, record=, abort= or urgent=");
+        result =
+            bal_ngx_option_set(cf, options, sizeof options / sizeof *options, station, &text[i],
+                               "slots=, queue=, queue.CLASS=, classes=, class=, listen=, advertise=, "
+                               "dispatchers=, join=, stations=, "
+                               "steal=, keeper=, standby=, report=, heartbeat=, record=, abort= or urgent=");
     if (result == NGX_CONF_OK && bal_ngx_address_complete(cf, &station->listen, &station->own) != NGX_OK)
         result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK)
         result = check_options(cf, station);
+    if (!station->heartbeat)
+        station->heartbeat = BEAT_MS;
     if (!station->classes)
         station->classes = station->class ? BAL_CLASSES_MAX : 1;
     if (result == NGX_CONF_OK)

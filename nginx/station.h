@@ -15,7 +15,7 @@
 #include "record.h"
 #include "zone.h"
 
-enum { DISPATCHERS_MOST = 64, STATIONS_MOST = 192 };
+enum { DISPATCHERS_MOST = 128, STATIONS_MOST = 192 };
 
 /* In shared memory, in front of the records and the core's block. */
 struct bal_ngx_station_shared {
@@ -48,8 +48,9 @@ struct bal_ngx_station {
     struct bal_steal steal;
     struct bal_ngx_address keeper; /* id 0: there is none */
     ngx_msec_t standby;
-    ngx_uint_t record; /* requests that are recorded */
-    ngx_msec_t report; /* mean time between reports while a slot is free; 0: when it becomes free */
+    ngx_msec_t heartbeat; /* between messages to each dispatcher */
+    ngx_uint_t record;    /* requests that are recorded */
+    ngx_msec_t report;    /* mean time between reports while a slot is free; 0: when it becomes free */
     ngx_http_upstream_init_pt init_upstream; /* of the balancer inside */
     ngx_http_upstream_init_peer_pt init_peer;
     struct bal_station_config config;
