@@ -32,7 +32,7 @@ struct bal_case {
 /* Why a result is doubted: its interval may miss the true value more often than its confidence promises. */
 enum bal_doubt {
     BAL_DOUBT_SETTLING = 1 << 0, /* queues were on their way from how they began while they were measured */
-    BAL_DOUBT_THEORY = 1 << 1,   /* it lies far from what is exactly known */
+    BAL_DOUBT_THEORY = 1 << 1,   /* it lies far from what is known, exactly or for so many servers */
     BAL_DOUBT_TAIL = 1 << 2,     /* sizes without a third moment: the mean has no finite variance */
     BAL_DOUBT_FEW = 1 << 3,      /* a replication has measured fewer than 100 jobs */
     BAL_DOUBT_GROWING = 1 << 4, /* queues grew until the end of recorded jobs: all depends on where that is */

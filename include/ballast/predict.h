@@ -56,6 +56,24 @@ struct bal_prediction {
 
 struct bal_prediction bal_theory_predict(const struct bal_model *model, const struct bal_policy_spec *policy);
 
+/* The mean response time with so many servers, where the equations of the limit are smooth: an expansion in
+ * 1/N (docs/theory.md). What is not known is NaN. */
+struct bal_expansion {
+    double limit, first, second; /* N servers: limit + first / N + second / N^2 */
+    double response_mean;        /* that sum */
+    double error;                /* how far it may be from the truth: an estimate, no bound */
+};
+
+/* For pod and its sisters with exponential sizes on equal servers of one slot, in less than a tenth of a
+ * second; false where none is known, and nothing is written. */
+bool bal_theory_expand(const struct bal_model *model, const struct bal_policy_spec *policy,
+                       struct bal_expansion *expansion);
+
+/* Is the expansion within this part of the truth, by its own estimate? */
+static inline bool bal_expansion_is_close(const struct bal_expansion *expansion) {
+    return expansion->error <= 0.01 * expansion->response_mean;
+}
+
 /* The fraction of jobs whose response or waiting time is longer than t, by the same theory. NaN where the
  * distribution is not known, although its mean may be, and without a steady state. Costs as
  * bal_pod_response_tail for pod, else O(1). */

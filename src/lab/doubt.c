@@ -82,10 +82,23 @@ static bool differs_from_exact(const struct bal_result *result, enum bal_metric 
            bal_estimate_half_width(measured, result->replications - taken, theory_confidence);
 }
 
+/* Outside of that interval by more than the expansion may be wrong, where it says that this is little? */
+static bool differs_from_expansion(const struct bal_case *c, const struct bal_result *result) {
+    struct bal_expansion expansion;
+    if (!bal_theory_expand(&c->model, &c->policy, &expansion) || !bal_expansion_is_close(&expansion))
+        return false;
+    const struct bal_estimate measured = result->metric[BAL_RESPONSE_MEAN];
+    return fabs(measured.mean - expansion.response_mean) >
+           bal_estimate_half_width(measured, result->replications - result->controls, theory_confidence) +
+               expansion.error;
+}
+
 static bool contradicts_theory(const struct bal_case *c, const struct bal_result *result) {
     if (c->path || c->run.trace)
         return false;
     const struct bal_prediction known = bal_theory_predict(&c->model, &c->policy);
+    if (known.kind == BAL_THEORY_LIMIT)
+        return differs_from_expansion(c, result);
     return known.kind == BAL_THEORY_EXACT &&
            (differs_from_exact(result, BAL_RESPONSE_MEAN, known.response_mean) ||
             differs_from_exact(result, BAL_HIGH_RESPONSE_MEAN, known.high.response_mean) ||

@@ -222,7 +222,18 @@ static void json_many_classes(struct json *json, const struct bal_case *c, const
     bal_json_close(json, ']');
 }
 
-static void json_theory(struct json *json, const struct bal_prediction *known, bool classes) {
+static void json_expansion(struct json *json, const struct bal_expansion *expansion) {
+    bal_json_open_line(json, "expansion", '{');
+    bal_json_number(json, "limit", expansion->limit);
+    bal_json_number(json, "first", expansion->first);
+    bal_json_number(json, "second", expansion->second);
+    bal_json_number(json, "response_mean", expansion->response_mean);
+    bal_json_number(json, "error", expansion->error);
+    bal_json_close(json, '}');
+}
+
+static void json_theory(struct json *json, const struct bal_theory_row *theory_row, bool classes) {
+    const struct bal_prediction *known = &theory_row->known;
     if (known->kind == BAL_THEORY_UNKNOWN) {
         bal_json_null(json, "theory");
         return;
@@ -240,6 +251,8 @@ static void json_theory(struct json *json, const struct bal_prediction *known, b
     }
     bal_json_text(json, "kind", bal_theory_kind_name(known->kind));
     bal_json_text(json, "source", known->source);
+    if (theory_row->expanded)
+        json_expansion(json, &theory_row->expansion);
     bal_json_open_line(json, "tail", '[');
     for (unsigned i = 0; i < known->levels && known->tail[i] > 1e-9; i++)
         bal_json_number(json, NULL, known->tail[i]);
@@ -292,7 +305,7 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     bal_json_number(json, "memory_bits", result->memory_bits);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     bal_doubt_json(json, result->doubts);
-    json_theory(json, &theory_row->known, c->model.classes);
+    json_theory(json, theory_row, c->model.classes);
     bal_json_text(json, "engine", bal_engine_text(result->engine));
     bal_json_count(json, "replications", result->replications);
     bal_json_bool(json, "precise", result->precise);
@@ -491,8 +504,9 @@ void bal_comparison_csv_head(const struct bal_case *c, FILE *out) {
         for (int i = 0; i < 4; i++)
             fprintf(out, ",theory.%s.%s", class, known[i]);
     }
-    fputs(",theory.gave_up,theory.kind,theory.source,theory.tail,engine,replications,precise,jobs,events",
+    fputs(",theory.gave_up,theory.kind,theory.source,theory.tail,theory.expansion,theory.expansion.error",
           out);
+    fputs(",engine,replications,precise,jobs,events", out);
     fputs(",time,warmup,doubts,response.rare,waiting.rare,high.response.rare,high.waiting.rare", out);
     fputs(",low.response.rare,low.waiting.rare,outlasted_curve", out);
     csv_asked_head(c, out);
@@ -533,7 +547,8 @@ static void csv_theory_class(const struct bal_prediction_class *known, FILE *out
 static const struct bal_prediction_class unknown_class = {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN};
 
 /* As JSON has it: nothing where nothing is known. */
-static void csv_theory(const struct bal_prediction *known, bool classes, FILE *out) {
+static void csv_theory(const struct bal_theory_row *theory_row, bool classes, FILE *out) {
+    const struct bal_prediction *known = &theory_row->known;
     const bool any = known->kind != BAL_THEORY_UNKNOWN;
     bal_csv_number(any ? known->response_mean : NAN, out);
     bal_csv_number(any ? known->waiting_mean : NAN, out);
@@ -547,6 +562,8 @@ static void csv_theory(const struct bal_prediction *known, bool classes, FILE *o
     fputc(',', out);
     bal_csv_text(any ? known->source : "", out);
     csv_list(known->tail, any ? known->levels : 0, out);
+    bal_csv_number(theory_row->expanded ? theory_row->expansion.response_mean : NAN, out);
+    bal_csv_number(theory_row->expanded ? theory_row->expansion.error : NAN, out);
 }
 
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
@@ -560,7 +577,7 @@ void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *r
         bal_csv_number(has ? result->metric[m].half_width : NAN, out);
     }
     csv_list(result->tail, bal_comparison_has_means(result) ? BAL_TAIL_LEVELS : 0, out);
-    csv_theory(&theory_row->known, c->model.classes, out);
+    csv_theory(theory_row, c->model.classes, out);
     fprintf(out, ",%s,%u,%s,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
             result->precise ? "yes" : "no", result->jobs, result->events);
     bal_csv_number(result->time, out);

@@ -97,6 +97,26 @@ static void add_mean(struct table *table, const struct bal_result *result, int d
         add_estimate(table, result->metric[BAL_RESPONSE_MEAN], decimals, mark);
 }
 
+/* "≈ 2.658 (+0.1%)": with so many servers, to the digits that are right. */
+static void add_expansion(struct table *table, const struct bal_result *result,
+                          const struct bal_expansion *expansion) {
+    char difference[32] = "";
+    const double mean = result->metric[BAL_RESPONSE_MEAN].mean;
+    if (bal_comparison_has_means(result))
+        snprintf(difference, sizeof difference, " (%+.1f%%)",
+                 bal_shown(100 * (mean / expansion->response_mean - 1), 1));
+    bal_table_add(table, "%s %.*f%s", bal_theory_sign(BAL_THEORY_APPROXIMATE),
+                  expansion->response_mean < 9.9995   ? 3
+                  : expansion->response_mean < 99.995 ? 2
+                                                      : 1,
+                  expansion->response_mean, difference);
+}
+
+static bool shows_expansion(const struct bal_theory_row *theory_row) {
+    return theory_row->known.kind == BAL_THEORY_LIMIT && theory_row->expanded &&
+           bal_expansion_is_close(&theory_row->expansion);
+}
+
 /* What theory says, and how far the simulation is from it. */
 static void add_theory(struct table *table, const struct bal_case *c, const struct bal_result *result,
                        const struct bal_theory_row *theory_row) {
@@ -107,6 +127,10 @@ static void add_theory(struct table *table, const struct bal_case *c, const stru
     }
     if (known->kind == BAL_THEORY_UNKNOWN || isnan(known->response_mean)) {
         bal_table_add(table, "%s", "");
+        return;
+    }
+    if (shows_expansion(theory_row)) {
+        add_expansion(table, result, &theory_row->expansion);
         return;
     }
     char value[32];
@@ -490,8 +514,10 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
         const struct bal_prediction *known = &comparison->theory_row[i].known;
         const bool shown = !comparison->cases[i].model.classes || !isnan(known->high.response_mean);
         exact = exact || (shown && known->kind == BAL_THEORY_EXACT);
-        limit = limit || (shown && known->kind == BAL_THEORY_LIMIT);
-        near = near || (shown && known->kind == BAL_THEORY_APPROXIMATE);
+        const bool expanded =
+            !comparison->cases[i].model.classes && shows_expansion(&comparison->theory_row[i]);
+        limit = limit || (shown && !expanded && known->kind == BAL_THEORY_LIMIT);
+        near = near || expanded || (shown && known->kind == BAL_THEORY_APPROXIMATE);
         sizes = sizes || *bal_sizes_mark(comparison->cases[i].policy.policy);
         const struct bal_result *result = &comparison->results[i];
         unstable = unstable || (result->replications > 0 && result->verdict == BAL_UNSTABLE);
@@ -511,7 +537,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     if (exact || limit || near)
         fprintf(out, "theory:%s%s%s%s%s%s.\n", exact ? " = exact" : "", exact && limit ? "," : "",
                 limit ? " \u2192 limit of many servers" : "", (exact || limit) && near ? "," : "",
-                near ? " \u2248 approximation" : "",
+                near ? " \u2248 approximation for so many servers" : "",
                 classes ? "" : ", with the difference of the simulation");
     if (sizes)
         fputs(BAL_SIZES_NOTE "\n", out);

@@ -114,7 +114,7 @@ static void print_rare(const struct doubt_notes *notes, enum doubt_remedy remedy
 void bal_doubt_print(const struct doubt_notes *notes, enum doubt_remedy remedy, FILE *out) {
     static const char *const what[BAL_DOUBTS] = {
         "still settling while it was measured, or perhaps so: the mean may be off by more than chance",
-        "exact theory lies far outside the interval",
+        "theory that is exact, or close for so many servers, lies far outside the interval",
         "job sizes have no third moment, so that the mean has no finite variance and \u00b1 is too short",
         "fewer than 100 jobs were measured in a replication",
         "queues grew until the jobs ended, so that times depend on how long they came",

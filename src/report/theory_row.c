@@ -14,6 +14,7 @@ struct bal_theory_row bal_theory_row_of(const struct bal_case *c) {
         .floor_response = bal_theory_lower_bound(model),
         .chain = bal_scheme_of(c->policy.policy) == BAL_SCHEME_GENERATED,
     };
+    theory_row.expanded = bal_theory_expand(model, &c->policy, &theory_row.expansion);
     if (theory_row.chain) {
         const uint32_t n = bal_servers_count(&model->servers);
         theory_row.proof =

@@ -9,6 +9,8 @@
 
 struct bal_theory_row {
     struct bal_prediction known;
+    bool expanded; /* is there an expansion in 1/N? */
+    struct bal_expansion expansion;
     double critical_load;  /* from bal_theory_critical_load */
     double floor_response; /* bal_theory_lower_bound: the mean response time that no policy can beat */
     bool chain;            /* jobs are made at servers, of which theorems speak: */

@@ -54,6 +54,9 @@ struct bal_policy_theory {
      */
     struct bal_prediction (*patience)(const struct bal_model *model, const struct bal_uniform *u);
     struct bal_prediction (*failures)(const struct bal_model *model, const struct bal_uniform *u);
+    /* bal_theory_expand, on such a model. */
+    bool (*expand)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                   const struct bal_uniform *u, struct bal_expansion *expansion);
     /* The waiting time where it has an exponential tail; lambda < 1. */
     struct bal_wait (*wait)(const struct bal_policy_spec *policy, const struct bal_uniform *u);
     /* Where it has none: the fraction of jobs whose time is longer than t mean service times. */
@@ -134,6 +137,10 @@ double bal_relaxation_apart(const struct bal_model *model, double arrivals);
 /* ... and where each gets jobs in proportion to its speed. */
 double bal_relaxation_by_speed(const struct bal_model *model, double arrivals);
 double bal_relaxation_together(const struct bal_model *model);
+
+/* Of pod at equal servers: all jobs together, by Little's theorem. */
+bool bal_expand_pod(const struct bal_pod *pod, bool distinct, const struct bal_uniform *u,
+                    struct bal_expansion *expansion);
 
 enum bal_code bal_fluid_use_pod(struct bal_theory_fluid *fluid, double lambda, double p, unsigned d1,
                                 unsigned d2);

@@ -5,6 +5,7 @@
 #include "theory/policy_theory.h"
 
 #include <math.h>
+#include <string.h>
 
 static unsigned d_of(const struct bal_policy_spec *policy) {
     return (unsigned)bal_policy_value(policy, "d");
@@ -39,6 +40,20 @@ static struct bal_prediction fifo(const struct bal_model *model, const struct ba
                 bal_pod_response_quantile(&pod, pod.d1, bal_theory_quantiles[i]) * u->unit;
     known.levels = levels_of(&pod, known.tail);
     return known;
+}
+
+/* Does a job see different servers? Policies other than pod have it their own way. */
+static bool is_distinct(const struct bal_policy_spec *policy) {
+    const double replace = bal_policy_value(policy, "replace");
+    return isnan(replace) ? strcmp(policy->policy->name, "least-conn") == 0 : replace == 0;
+}
+
+/* How many jobs there are does not depend on the order in which they are served. */
+static bool expand(const struct bal_model *model, const struct bal_policy_spec *policy,
+                   const struct bal_uniform *u, struct bal_expansion *expansion) {
+    (void)model;
+    const struct bal_pod pod = bal_pod_plain(u->lambda, d_of(policy));
+    return bal_expand_pod(&pod, is_distinct(policy), u, expansion);
 }
 
 /* On servers that let high jobs interrupt low ones: exactly, and as Theorem 8 bounds it. */
@@ -115,6 +130,12 @@ static struct bal_prediction_class class_of(const struct bal_pod *pod, unsigned 
     return class;
 }
 
+static bool expand_both(const struct bal_model *model, const struct bal_policy_spec *policy,
+                        const struct bal_uniform *u, struct bal_expansion *expansion) {
+    const struct bal_pod pod = pod_of_classes(policy, u->lambda, model->high);
+    return bal_expand_pod(&pod, false, u, expansion);
+}
+
 /* The total queues of pod-scp and pod-ssp (Theorem 4), and the mean of all their jobs. */
 static struct bal_prediction known_of_both(const struct bal_pod *pod, double unit) {
     struct bal_prediction known = bal_theory_unknown;
@@ -187,21 +208,30 @@ static enum bal_code fluid_of_both(struct bal_theory_fluid *f, const struct bal_
     return bal_fluid_use_pod(f, pod.lambda, pod.p, pod.d1, pod.d2);
 }
 
-const struct bal_policy_theory bal_theory_pod[] = {
-    {.policy = "pod",
-     .any_dispatchers = true,
-     .fifo = fifo,
-     .classes = classes,
-     .longer = longer,
-     .choices = d_of,
-     .critical_load = critical_load,
-     .relaxation = relaxation,
-     .fluid = fluid},
-    {.policy = "pod-scp", .any_dispatchers = true, .classes = scp, .fluid = fluid_of_both},
-    {.policy = "pod-sep", .any_dispatchers = true, .fifo = fifo, .classes = classes, .fluid = fluid},
-    {.policy = "pod-ssp",
-     .any_dispatchers = true,
-     .classes = ssp,
-     .up_to = ssp_up_to,
-     .fluid = fluid_of_both},
-    {0}};
+const struct bal_policy_theory bal_theory_pod[] = {{.policy = "pod",
+                                                    .any_dispatchers = true,
+                                                    .fifo = fifo,
+                                                    .expand = expand,
+                                                    .classes = classes,
+                                                    .longer = longer,
+                                                    .choices = d_of,
+                                                    .critical_load = critical_load,
+                                                    .relaxation = relaxation,
+                                                    .fluid = fluid},
+                                                   {.policy = "pod-scp",
+                                                    .any_dispatchers = true,
+                                                    .expand = expand_both,
+                                                    .classes = scp,
+                                                    .fluid = fluid_of_both},
+                                                   {.policy = "pod-sep",
+                                                    .any_dispatchers = true,
+                                                    .fifo = fifo,
+                                                    .expand = expand,
+                                                    .classes = classes,
+                                                    .fluid = fluid},
+                                                   {.policy = "pod-ssp",
+                                                    .any_dispatchers = true,
+                                                    .classes = ssp,
+                                                    .up_to = ssp_up_to,
+                                                    .fluid = fluid_of_both},
+                                                   {0}};

@@ -95,6 +95,10 @@ $ wide() { sed 's/[\o200-\o277]//g' | awk 'length > 110'; }
 > ballast compare --servers 10k --load 0.99 --jobs 50k --replications 2 | wide
 > ballast compare --servers 1 --service 'hyper(10,0.001)' --jobs 5k --replications 3 | wide
 > ballast compare --servers 3 --load 1.3 --service 'pareto(1.5)' --jobs 5k --replications 3 | wide
+| theory: = exact, т limit of many servers, т approximation for so many servers, with the difference of the simulation.
+| ттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттттт
+| pod:d=2                1.074 Т 0.024 ?!  ттттттт    3.57 Т 0.07 !    185  46.9%   4.00      0  т 5.437 (-80.2%)
+| theory: = exact, т limit of many servers, т approximation for so many servers, with the difference of the simulation.
 
 # One replication has no interval, and it is not known whether it is stable.
 $ ballast compare --servers 3 --policy jsq --jobs 5k --replications 1 --format json | jq -c '.results[0] | [.response.ci, .verdict]'

@@ -245,7 +245,7 @@ $ ballast run doubted.yaml
 |
 | !: random: still settling while it was measured, or perhaps so: the mean may be off by more than
 |    chance; jobs: 17M and warmup: 0.94, 170 times as long, would do
-| !: random: exact theory lies far outside the interval
+| !: random: theory that is exact, or close for so many servers, lies far outside the interval
 | ?: stable or not could not be decided; a longer run tells.
 |
 |   holds, doubted: settling theory  faster
