@@ -12,11 +12,18 @@
 struct args {
     struct cli_common common; /* first: options write into it */
     bool explain;
+    bool exact;
 };
 
 static enum bal_code set_explain(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct args *)into)->explain = true;
+    return BAL_OK;
+}
+
+static enum bal_code set_exact(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct args *)into)->exact = true;
     return BAL_OK;
 }
 
@@ -26,6 +33,7 @@ static const struct cli_option options[] = {
     CLI_RUN_OPTIONS,
     CLI_PERCENTILES_OPTION,
     {"explain", NULL, "say below the table what it means and what to do", set_explain},
+    {"exact", NULL, "theory: solve the Markov chains of a few servers, up to 8 (seconds)", set_exact},
     CLI_OUTPUT_OPTIONS,
 };
 
@@ -67,6 +75,23 @@ static int print_results(const struct args *args, const struct comparison *compa
     return CLI_OK;
 }
 
+/* What cannot be solved keeps the theory that it has. */
+static void solve_chains(struct bal_theory_row *theory_row, const struct bal_case *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char policy[200];
+        bal_policy_print(&cases[i].policy, policy, sizeof policy);
+        const bool already = theory_row[i].known.kind == BAL_THEORY_EXACT;
+        const enum bal_chain_outcome outcome =
+            already ? BAL_CHAIN_SOLVED : bal_theory_row_solve(&theory_row[i], &cases[i]);
+        if (outcome == BAL_CHAIN_NONE)
+            cli_warn("%s: --exact: no chain is known for this policy on this fleet", policy);
+        if (outcome == BAL_CHAIN_LARGE)
+            cli_warn(
+                "%s: --exact: the chain is too large; fewer servers (at most 8) or a lower load would do",
+                policy);
+    }
+}
+
 static int run_comparison(const struct args *args, struct bal_case *cases, struct bal_result *results) {
     const struct cli_common *common = &args->common;
     struct cli_output output;
@@ -88,6 +113,8 @@ static int run_comparison(const struct args *args, struct bal_case *cases, struc
         cli_output_discard(&output);
         return cli_no_memory();
     }
+    if (args->exact)
+        solve_chains(theory_row, cases, common->policies);
     const struct comparison comparison = {
         .cases = cases,
         .results = results,

@@ -251,6 +251,10 @@ static void json_theory(struct json *json, const struct bal_theory_row *theory_r
     }
     bal_json_text(json, "kind", bal_theory_kind_name(known->kind));
     bal_json_text(json, "source", known->source);
+    if (theory_row->solved.states > 0) {
+        bal_json_count(json, "states", theory_row->solved.states);
+        bal_json_number(json, "lost", theory_row->solved.lost);
+    }
     if (theory_row->expanded)
         json_expansion(json, &theory_row->expansion);
     bal_json_open_line(json, "tail", '[');

@@ -24,6 +24,11 @@ struct bal_theory_row bal_theory_row_of(const struct bal_case *c) {
     return theory_row;
 }
 
+enum bal_chain_outcome bal_theory_row_solve(struct bal_theory_row *theory_row, const struct bal_case *c) {
+    enum { MOST = 100000 };
+    return bal_theory_solve_chain(&c->model, &c->policy, MOST, &theory_row->known, &theory_row->solved);
+}
+
 struct bal_theory_row *bal_theory_rows_new(const struct bal_case *cases, size_t count) {
     struct bal_theory_row *theory_row = malloc((count + 1) * sizeof *theory_row);
     for (size_t i = 0; theory_row && i < count; i++)

@@ -7,7 +7,7 @@
  *     P(R > t) = sum over k >= 0 of v_k^d P(N_t = k),  P(W > t) = sum over k >= 0 of v_{k+1}^d P(N_t = k),
  * N_t Poisson of mean t: the job is there at t if fewer than its position's number of services have ended. */
 #include "base/memory.h"
-#include "base/special.h"
+#include "theory/found.h"
 #include "theory/levels.h"
 
 #include <stdlib.h>
@@ -55,12 +55,7 @@ double bal_pod_response(const struct bal_pod *pod, unsigned d) {
     return 1.0 + bal_pod_waiting(pod, d);
 }
 
-/* found[k] = v_k^d, the probability that a job finds at least k others, down to 1e-17. */
-struct found {
-    double *value;
-    size_t n;
-};
-
+/* v_k^d is the probability that a job finds at least k others; down to 1e-17. */
 static bool found_init(struct found *found, const struct bal_pod *pod, unsigned d) {
     const double log_least = log(1e-17);
     struct pod_levels levels;
@@ -81,46 +76,6 @@ static bool found_init(struct found *found, const struct bal_pod *pod, unsigned 
     return true;
 }
 
-/* Sum over k of found[k + first] P(N_t = k). Beyond 12 standard deviations and 40 more the Poisson weights
- * add to less than 1e-30. */
-static double found_tail(const struct found *found, size_t first, double t) {
-    if (found->n <= first)
-        return 0.0;
-    if (t <= 0.0)
-        return found->value[first];
-    const double reach = 12.0 * sqrt(t) + 40.0;
-    const double from = t > reach ? floor(t - reach) : 0.0;
-    const double until = fmin(t + reach, (double)(found->n - first - 1));
-    if (from > until)
-        return 0.0;
-    double weight = exp(bal_poisson_log(from, t, from - t));
-    double sum = 0.0;
-    for (double k = from; k <= until; k++) {
-        sum += weight * found->value[(size_t)k + first];
-        weight *= t / (k + 1.0);
-    }
-    return sum;
-}
-
-static double found_quantile(const struct found *found, size_t first, double q) {
-    const double wanted = 1.0 - q;
-    if (found_tail(found, first, 0.0) <= wanted)
-        return 0.0;
-    double below = 0.0, above = 1.0;
-    while (found_tail(found, first, above) > wanted) {
-        below = above;
-        above *= 2.0;
-    }
-    while (above - below > 1e-13 * above) {
-        const double t = 0.5 * (below + above);
-        if (found_tail(found, first, t) > wanted)
-            below = t;
-        else
-            above = t;
-    }
-    return above;
-}
-
 /* Where every job probes one server the queues are M/M/1 and found[k] = rho^k, rho = lambda^d, a list
  * without end as lambda tends to 1; its sum is P(. > t) = rho^first exp(-(1 - rho) t). */
 static bool only_one_probe(const struct bal_pod *pod) {
@@ -138,7 +93,7 @@ static double tail_at(const struct bal_pod *pod, unsigned d, size_t first, doubl
     struct found found;
     if (!found_init(&found, pod, d))
         return NAN;
-    const double tail = found_tail(&found, first, t);
+    const double tail = bal_found_tail(&found, first, t);
     free(found.value);
     return tail;
 }
@@ -156,7 +111,7 @@ static double quantile_at(const struct bal_pod *pod, unsigned d, size_t first, d
     struct found found;
     if (!found_init(&found, pod, d))
         return NAN;
-    const double quantile = found_quantile(&found, first, q);
+    const double quantile = bal_found_quantile(&found, first, q);
     free(found.value);
     return quantile;
 }

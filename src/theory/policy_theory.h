@@ -10,6 +10,7 @@
 
 #include "ballast/predict.h"
 #include "ballast/theory.h"
+#include "theory/chain.h"
 
 /* A model with equal servers in the units of theory.h: mean size 1, unit speed. */
 struct bal_uniform {
@@ -57,6 +58,10 @@ struct bal_policy_theory {
     /* bal_theory_expand, on such a model. */
     bool (*expand)(const struct bal_model *model, const struct bal_policy_spec *policy,
                    const struct bal_uniform *u, struct bal_expansion *expansion);
+    /* bal_theory_solve_chain, on such a model with one dispatcher: fills in the rest of the rules. False: its
+     * parameters have no chain. */
+    bool (*chain)(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                  struct chain_rules *rules);
     /* The waiting time where it has an exponential tail; lambda < 1. */
     struct bal_wait (*wait)(const struct bal_policy_spec *policy, const struct bal_uniform *u);
     /* Where it has none: the fraction of jobs whose time is longer than t mean service times. */

@@ -14,7 +14,7 @@
 
 enum { ORDER_MAX = 3 };
 
-bool sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t n) {
+bool bal_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t n) {
     size_t entries = 0;
     for (size_t i = 0; i < n * n; i++)
         entries += dense[i] != 0;
@@ -37,7 +37,7 @@ bool sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t n) 
     return true;
 }
 
-void sparse_matrix_fini(struct sparse_matrix *a) {
+void bal_sparse_matrix_fini(struct sparse_matrix *a) {
     free(a->start);
     free(a->column);
     free(a->value);
@@ -215,7 +215,7 @@ static void spread(const struct band *band, size_t n, unsigned order, double *x)
     }
 }
 
-bool symmetric_solve(const struct sparse_matrix *a, unsigned order, const double *right, double *x) {
+bool bal_symmetric_solve(const struct sparse_matrix *a, unsigned order, const double *right, double *x) {
     struct band band;
     const bool solved = band_init(&band, a, order, right) && band_solve(&band);
     if (solved)

@@ -6,14 +6,37 @@
  * lambda)); a busy server gets jobs at rate lambda P0, and is M/M/1 with that load from there on. That
  * assumes every idle server to have exactly one token and busy ones none; real tokens grow stale, the more so
  * the lower the load. */
+#include "policy/policy_common.h"
 #include "theory/policy_theory.h"
+
+#include <math.h>
 
 static bool is_plain(const struct bal_policy_spec *policy) {
     return bal_policy_value(policy, "else") == 0 && bal_policy_value(policy, "report") == 1;
 }
 
+/* Jobs wait at the dispatcher, which holds any number, until a server is idle: one common queue. */
+static struct bal_prediction held(const struct bal_uniform *u) {
+    struct bal_prediction known =
+        bal_theory_from_wait(bal_wait_mmn(u->lambda, u->servers), u->unit, BAL_THEORY_EXACT, "M/M/N");
+    known.waiting_limit = u->lambda < 1 ? 0 : INFINITY;
+    return known;
+}
+
+/* What is open requests to one dispatcher are all jobs. */
+static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                  struct chain_rules *rules) {
+    (void)u;
+    const double otherwise = bal_policy_value(policy, "else");
+    rules->rule = otherwise == BAL_ELSE_OWN ? bal_chain_jsq : bal_chain_jiq;
+    return otherwise == BAL_ELSE_OWN || otherwise == BAL_ELSE_UNIFORM;
+}
+
 static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
                                   const struct bal_uniform *u) {
+    if (u->dispatchers == 1 && bal_policy_value(policy, "else") == BAL_ELSE_HOLD && !model->classes &&
+        model->backlog == 0)
+        return held(u);
     if (u->dispatchers == 1)
         return bal_theory_no_wait(model, policy, u);
     if (!is_plain(policy))
@@ -38,6 +61,7 @@ static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *m
 const struct bal_policy_theory bal_theory_jiq[] = {{.policy = "jiq",
                                                     .fifo = fifo,
                                                     .any_dispatchers = true,
+                                                    .chain = chain,
                                                     .critical_load = bal_critical_if_equal,
                                                     .fluid = fluid},
                                                    {0}};

@@ -21,8 +21,16 @@ static double relaxation(const struct bal_model *model, const struct bal_policy_
     return model->size.mean / model->servers.group[0].speed + bal_relaxation_together(model);
 }
 
+static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                  struct chain_rules *rules) {
+    (void)policy, (void)u;
+    rules->rule = bal_chain_jsq;
+    return true;
+}
+
 const struct bal_policy_theory bal_theory_jsq[] = {
     {.policy = "jsq",
+     .chain = chain,
      .any_dispatchers = true,
      .fifo = bal_theory_no_wait,
      .critical_load = bal_critical_always,

@@ -9,4 +9,12 @@ static double critical_load(const struct bal_model *model, const struct bal_poli
     return model->clock == BAL_CLOCK_SLOTTED ? 1 : NAN;
 }
 
-const struct bal_policy_theory bal_theory_pi[] = {{.policy = "pi", .critical_load = critical_load}, {0}};
+static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                  struct chain_rules *rules) {
+    (void)policy, (void)u;
+    rules->rule = bal_chain_pi;
+    return true;
+}
+
+const struct bal_policy_theory bal_theory_pi[] = {
+    {.policy = "pi", .chain = chain, .critical_load = critical_load}, {0}};

@@ -56,6 +56,14 @@ static bool expand(const struct bal_model *model, const struct bal_policy_spec *
     return bal_expand_pod(&pod, is_distinct(policy), u, expansion);
 }
 
+static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                  struct chain_rules *rules) {
+    rules->rule = bal_chain_pod;
+    rules->distinct = is_distinct(policy);
+    rules->d = rules->distinct && d_of(policy) > u->servers ? u->servers : d_of(policy);
+    return true;
+}
+
 /* On servers that let high jobs interrupt low ones: exactly, and as Theorem 8 bounds it. */
 static void add_sep(struct bal_prediction *known, unsigned d, double p, const struct bal_uniform *u) {
     const struct bal_priority priority = {BAL_PRIORITY_SEP, u->lambda, p, d, d};
@@ -136,6 +144,12 @@ static bool expand_both(const struct bal_model *model, const struct bal_policy_s
     return bal_expand_pod(&pod, false, u, expansion);
 }
 
+static bool expand_ssp(const struct bal_model *model, const struct bal_policy_spec *policy,
+                       const struct bal_uniform *u, struct bal_expansion *expansion) {
+    return bal_model_discipline(model, true) == BAL_DISCIPLINE_PREEMPTIVE &&
+           expand_both(model, policy, u, expansion);
+}
+
 /* The total queues of pod-scp and pod-ssp (Theorem 4), and the mean of all their jobs. */
 static struct bal_prediction known_of_both(const struct bal_pod *pod, double unit) {
     struct bal_prediction known = bal_theory_unknown;
@@ -213,6 +227,7 @@ const struct bal_policy_theory bal_theory_pod[] = {{.policy = "pod",
                                                     .fifo = fifo,
                                                     .expand = expand,
                                                     .classes = classes,
+                                                    .chain = chain,
                                                     .longer = longer,
                                                     .choices = d_of,
                                                     .critical_load = critical_load,
@@ -231,6 +246,7 @@ const struct bal_policy_theory bal_theory_pod[] = {{.policy = "pod",
                                                     .fluid = fluid},
                                                    {.policy = "pod-ssp",
                                                     .any_dispatchers = true,
+                                                    .expand = expand_ssp,
                                                     .classes = ssp,
                                                     .up_to = ssp_up_to,
                                                     .fluid = fluid_of_both},

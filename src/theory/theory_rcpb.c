@@ -53,6 +53,15 @@ static struct bal_prediction fifo(const struct bal_model *model, const struct ba
     return known;
 }
 
+static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                  struct chain_rules *rules) {
+    const struct bal_rcpb rcpb = constrained(policy, u);
+    rules->rule = bal_chain_rcpb;
+    rules->names = (unsigned)rcpb.c;
+    rules->report = rcpb.mu;
+    return true;
+}
+
 static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,
                            const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
                            struct bal_error *err) {
@@ -65,6 +74,7 @@ static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *m
 const struct bal_policy_theory bal_theory_rcpb[] = {{.policy = "rcpb",
                                                      .else_uniform = true,
                                                      .fifo = fifo,
+                                                     .chain = chain,
                                                      .wait = wait,
                                                      .critical_load = bal_critical_if_equal,
                                                      .fluid = fluid},

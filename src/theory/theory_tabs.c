@@ -12,6 +12,18 @@ static struct bal_prediction fifo(const struct bal_model *model, const struct ba
     return aborts(policy) ? bal_theory_unknown : bal_theory_no_wait(model, policy, u);
 }
 
+/* As in the paper. */
+static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                  struct chain_rules *rules) {
+    (void)u;
+    const struct bal_power power = policy->policy->power(policy->value);
+    rules->rule = bal_chain_tabs;
+    rules->standby = power.standby_rate;
+    rules->setup = power.setup_rate;
+    return !aborts(policy) && bal_policy_value(policy, "after") == 1 &&
+           !(bal_policy_value(policy, "none") > 0) && bal_else_is_uniform(policy);
+}
+
 /* Standby and set-up must be without memory: exponential in whatever form they are given. */
 static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,
                            const struct bal_policy_spec *policy, enum bal_rcpb_variant variant,
@@ -43,4 +55,4 @@ static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *m
 }
 
 const struct bal_policy_theory bal_theory_tabs[] = {
-    {.policy = "tabs", .fifo = fifo, .fluid = fluid, .any_fluid = true}, {0}};
+    {.policy = "tabs", .fifo = fifo, .chain = chain, .fluid = fluid, .any_fluid = true}, {0}};

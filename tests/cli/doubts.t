@@ -108,10 +108,10 @@ $ ballast cheapest --servers 10000 --jobs 20k --replications 4 --policy random -
 
 # A share: not confirmed by runs that were too short to tell.
 $ ballast priority-share --servers 10000 --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2 --jobs 100k --replications 4 | tail -4
-| Undecided: the simulation is doubted.
 | !: pod-ssp:d1=2,d2=4, pod:d=2: still settling while it was measured, or perhaps so: the mean may
 |    be off by more than chance; --jobs 1.1M --warmup 0.91, 11 times as long, would help
-| !: pod:d=2: theory that is exact, or close for so many servers, lies far outside the interval
+| !: pod-ssp:d1=2,d2=4, pod:d=2: theory that is exact, or close for so many servers, lies far
+|    outside the interval
 $ ballast priority-share --servers 10000 --load 0.95 --d1 2 --d2 4 --gain 2.5 --loss 2 --jobs 100k --replications 4 --format json | jq -c '.simulation | [.confirmed, .doubts]'
 | [false,["settling","theory"]]
 

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The stationary distribution of a chain whose states are found on the way.
+ *
+ * The states are those that are likely enough: from the empty fleet on, whatever would be entered at a rate
+ * above a threshold is added, and the chain is solved again, until hardly anything leads to what is left out.
+ * A chain is solved by sweeps of Gauss and Seidel. These are slow where the fleet as a whole fills up, which
+ * takes 1/(1 - lambda)^2 of them; so between sweeps all states of so many jobs are one, and that chain of
+ * births and deaths is solved at once (Takahashi 1975; Koury, McAllister and Stewart 1984). A sparse
+ * factorisation would fill in: with six servers it is a grid of six dimensions. */
+#include "theory/chain.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOVES = 64, SWEEPS_MAX = 20000, SWEEPS_CHECK = 10, TOTAL_MAX = 16384 };
+static const double least = 1e-15;      /* flow into a state that is worth adding */
+static const double negligible = 1e-11; /* part of all flow that leads to what is left out */
+static const double rough = 1e-4;       /* of the equations, all together, while states are added */
+static const double precise = 1e-12;    /* and in the end */
+
+struct chain_moves {
+    unsigned count;
+    double rate[MOVES];
+    struct chain_state to[MOVES];
+};
+
+struct chain {
+    const struct chain_rules *rules;
+    size_t most;
+    struct chain_state *state;
+    uint16_t *total; /* jobs */
+    double *probability;
+    double *leaves; /* the rate at which a state is left for others of the chain */
+    size_t count, room;
+    uint32_t *slot; /* hash table of states: 0, or 1 + index */
+    size_t slots;
+    size_t *start; /* ways into state i: start[i] .. start[i + 1] - 1 */
+    uint32_t *from;
+    double *rate;
+    size_t ways;
+};
+
+/* In falling order; nearly so already. */
+static void sort_servers(uint16_t server[CHAIN_SERVERS]) {
+    for (unsigned i = 1; i < CHAIN_SERVERS; i++)
+        for (unsigned j = i; j > 0 && server[j] > server[j - 1]; j--) {
+            const uint16_t other = server[j];
+            server[j] = server[j - 1];
+            server[j - 1] = other;
+        }
+}
+
+void bal_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to) {
+    struct chain_state sorted = *to;
+    sort_servers(sorted.server);
+    for (unsigned i = 0; i < moves->count; i++)
+        if (memcmp(&moves->to[i], &sorted, sizeof sorted) == 0) {
+            moves->rate[i] += rate;
+            return;
+        }
+    moves->rate[moves->count] = rate;
+    moves->to[moves->count++] = sorted;
+}
+
+/* ---- the states ---- */
+
+static size_t hash_of(const struct chain_state *state) {
+    uint64_t words[CHAIN_SERVERS / 4];
+    memcpy(words, state->server, sizeof words);
+    uint64_t hash = words[0] * 0x9e3779b97f4a7c15u ^ words[1] * 0xc2b2ae3d27d4eb4fu;
+    hash ^= hash >> 29;
+    return (size_t)(hash * 0xbf58476d1ce4e5b9u >> 20);
+}
+
+/* The slot where it is, or where it would be. */
+static size_t slot_of(const struct chain *chain, const struct chain_state *state) {
+    size_t slot = hash_of(state) & (chain->slots - 1);
+    while (chain->slot[slot] && memcmp(&chain->state[chain->slot[slot] - 1], state, sizeof *state) != 0)
+        slot = (slot + 1) & (chain->slots - 1);
+    return slot;
+}
+
+static bool grow(void **array, size_t count, size_t size) {
+    void *more = realloc(*array, count * size);
+    if (more)
+        *array = more;
+    else
+        bal_memory_lose();
+    return more != NULL;
+}
+
+static bool chain_grow(struct chain *chain) {
+    const size_t room = chain->room > 0 ? 2 * chain->room : 1024;
+    if (!grow((void **)&chain->state, room, sizeof *chain->state) ||
+        !grow((void **)&chain->total, room, sizeof *chain->total) ||
+        !grow((void **)&chain->probability, room, sizeof *chain->probability) ||
+        !grow((void **)&chain->leaves, room, sizeof *chain->leaves) ||
+        !grow((void **)&chain->start, room + 1, sizeof *chain->start) ||
+        !grow((void **)&chain->slot, 2 * room, sizeof *chain->slot))
+        return false;
+    chain->room = room;
+    chain->slots = 2 * room;
+    memset(chain->slot, 0, chain->slots * sizeof *chain->slot);
+    for (size_t i = 0; i < chain->count; i++)
+        chain->slot[slot_of(chain, &chain->state[i])] = (uint32_t)i + 1;
+    return true;
+}
+
+static unsigned total_of(const struct chain_state *state) {
+    unsigned total = 0;
+    for (unsigned i = 0; i < CHAIN_SERVERS; i++)
+        total += state->server[i] & CHAIN_JOBS;
+    return total;
+}
+
+static bool chain_add(struct chain *chain, const struct chain_state *state, double probability) {
+    if (chain->count == chain->most || (chain->count == chain->room && !chain_grow(chain)))
+        return false;
+    chain->state[chain->count] = *state;
+    chain->total[chain->count] = (uint16_t)total_of(state);
+    chain->probability[chain->count] = probability;
+    chain->slot[slot_of(chain, state)] = (uint32_t)++chain->count;
+    return true;
+}
+
+static void list_moves(const struct chain_rules *rules, const struct chain_state *state,
+                       struct chain_moves *moves) {
+    moves->count = 0;
+    for (unsigned i = 0; i < rules->servers; i++)
+        if (state->server[i] & CHAIN_JOBS) {
+            struct chain_state to = *state;
+            to.server[i]--;
+            bal_chain_move(moves, 1, &to);
+        }
+    rules->rule(rules, state, moves);
+}
+
+/* Adds what is entered at a rate above the threshold, also from what is added. */
+static bool add_likely(struct chain *chain) {
+    struct chain_moves moves;
+    for (size_t i = 0; i < chain->count; i++) {
+        list_moves(chain->rules, &chain->state[i], &moves);
+        double leaves = 0;
+        for (unsigned m = 0; m < moves.count; m++)
+            leaves += moves.rate[m];
+        for (unsigned m = 0; m < moves.count; m++) {
+            const double flow = chain->probability[i] * moves.rate[m];
+            if (flow < least || chain->slot[slot_of(chain, &moves.to[m])])
+                continue;
+            if (total_of(&moves.to[m]) >= TOTAL_MAX || !chain_add(chain, &moves.to[m], 1.4 * flow / leaves))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the equations ---- */
+
+static uint32_t index_of(const struct chain *chain, const struct chain_state *state) {
+    return chain->slot[slot_of(chain, state)];
+}
+
+/* Ways into each state, from ways out of all. */
+static bool list_ways(struct chain *chain) {
+    struct chain_moves moves;
+    memset(chain->start, 0, (chain->count + 1) * sizeof *chain->start);
+    chain->ways = 0;
+    for (size_t i = 0; i < chain->count; i++) {
+        list_moves(chain->rules, &chain->state[i], &moves);
+        chain->leaves[i] = 0;
+        for (unsigned m = 0; m < moves.count; m++) {
+            const uint32_t to = index_of(chain, &moves.to[m]);
+            if (to == 0 || to == i + 1)
+                continue;
+            chain->leaves[i] += moves.rate[m];
+            chain->start[to]++;
+            chain->ways++;
+        }
+    }
+    for (size_t i = 0; i < chain->count; i++)
+        chain->start[i + 1] += chain->start[i];
+    if (!grow((void **)&chain->from, chain->ways + 1, sizeof *chain->from) ||
+        !grow((void **)&chain->rate, chain->ways + 1, sizeof *chain->rate))
+        return false;
+    for (size_t i = chain->count; i-- > 0;) {
+        list_moves(chain->rules, &chain->state[i], &moves);
+        for (unsigned m = 0; m < moves.count; m++) {
+            const uint32_t to = index_of(chain, &moves.to[m]);
+            if (to == 0 || to == i + 1)
+                continue;
+            const size_t way = --chain->start[to];
+            chain->from[way] = (uint32_t)i;
+            chain->rate[way] = moves.rate[m];
+        }
+    }
+    memmove(chain->start, chain->start + 1, chain->count * sizeof *chain->start);
+    chain->start[chain->count] = chain->ways;
+    return true;
+}
+
+static double inflow(const struct chain *chain, size_t i) {
+    double sum = 0;
+    for (size_t way = chain->start[i]; way < chain->start[i + 1]; way++)
+        sum += chain->probability[chain->from[way]] * chain->rate[way];
+    return sum;
+}
+
+/* How far the equations are from being solved, as a share of all flow. */
+static double residual(const struct chain *chain) {
+    double sum = 0, flow = 0;
+    for (size_t i = 0; i < chain->count; i++) {
+        const double leaves = chain->probability[i] * chain->leaves[i];
+        sum += fabs(inflow(chain, i) - leaves);
+        flow += leaves;
+    }
+    return flow > 0 ? sum / flow : 0;
+}
+
+/* The totals as a chain of births and deaths, solved exactly; all states of a total are scaled alike. */
+static void aggregate(struct chain *chain, double *up, double *down, double *mass) {
+    memset(up, 0, (TOTAL_MAX + 1) * sizeof *up);
+    memset(down, 0, (TOTAL_MAX + 1) * sizeof *down);
+    memset(mass, 0, (TOTAL_MAX + 1) * sizeof *mass);
+    unsigned largest = 0;
+    for (size_t i = 0; i < chain->count; i++) {
+        const unsigned total = chain->total[i];
+        largest = total > largest ? total : largest;
+        mass[total] += chain->probability[i];
+        for (size_t way = chain->start[i]; way < chain->start[i + 1]; way++) {
+            const size_t from = chain->from[way];
+            const unsigned before = chain->total[from];
+            const double flow = chain->probability[from] * chain->rate[way];
+            if (before < total)
+                up[before] += flow;
+            else if (before > total)
+                down[before] += flow;
+        }
+    }
+    double scale = 1, sum = mass[0];
+    for (unsigned n = 0; n < largest; n++) { /* scale[n] up[n] = scale[n + 1] down[n + 1] */
+        const double here = scale;
+        scale = down[n + 1] > 0 ? here * up[n] / down[n + 1] : 0;
+        up[n] = here; /* no longer needed: the scale of this total */
+        sum += scale * mass[n + 1];
+    }
+    up[largest] = scale;
+    for (size_t i = 0; i < chain->count; i++)
+        chain->probability[i] *= up[chain->total[i]] / sum;
+}
+
+static void sweep(struct chain *chain, bool forwards) {
+    for (size_t k = 0; k < chain->count; k++) {
+        const size_t i = forwards ? k : chain->count - 1 - k;
+        if (chain->leaves[i] > 0)
+            chain->probability[i] = inflow(chain, i) / chain->leaves[i];
+    }
+}
+
+/* False: no memory, or no convergence. */
+static bool solve(struct chain *chain, unsigned sweeps, double wanted) {
+    double *work = malloc(3 * (TOTAL_MAX + 1) * sizeof *work);
+    bool solved = false;
+    if (!work)
+        bal_memory_lose();
+    for (unsigned s = 1; work && !solved && s <= sweeps; s++) {
+        aggregate(chain, work, work + TOTAL_MAX + 1, work + 2 * (TOTAL_MAX + 1));
+        sweep(chain, s % 2);
+        solved = s % SWEEPS_CHECK == 0 && residual(chain) < wanted;
+    }
+    if (work)
+        aggregate(chain, work, work + TOTAL_MAX + 1, work + 2 * (TOTAL_MAX + 1));
+    free(work);
+    return solved;
+}
+
+/* ---- what it says ---- */
+
+static void set_answer(const struct chain *chain, struct chain_answer *answer) {
+    const unsigned servers = chain->rules->servers;
+    const double arrivals = chain->rules->lambda * servers;
+    struct chain_moves moves;
+    *answer = (struct chain_answer){.states = chain->count, .tail = {1}};
+    double accepted = 0, cut = 0;
+    for (size_t i = 0; i < chain->count; i++) {
+        const struct chain_state *state = &chain->state[i];
+        const double share = chain->probability[i] / servers;
+        for (unsigned k = 0; k < servers; k++) {
+            const unsigned jobs = state->server[k] & CHAIN_JOBS;
+            answer->jobs += share * jobs;
+            for (unsigned level = 1; level <= jobs && level < CHAIN_LEVELS; level++)
+                answer->tail[level] += share;
+        }
+        list_moves(chain->rules, state, &moves);
+        for (unsigned m = 0; m < moves.count; m++) {
+            const double flow = chain->probability[i] * moves.rate[m];
+            const bool arrival = total_of(&moves.to[m]) > total_of(state);
+            const bool outside = index_of(chain, &moves.to[m]) == 0;
+            accepted += arrival ? flow : 0;
+            cut += outside ? flow : 0;
+        }
+    }
+    answer->accepted = accepted / servers;
+    answer->lost = cut / arrivals;
+}
+
+static void chain_fini(struct chain *chain) {
+    free(chain->state);
+    free(chain->total);
+    free(chain->probability);
+    free(chain->leaves);
+    free(chain->slot);
+    free(chain->start);
+    free(chain->from);
+    free(chain->rate);
+}
+
+bool bal_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer) {
+    struct chain chain = {.rules = rules, .most = most};
+    const struct chain_state empty = {{0}};
+    bool known = chain_grow(&chain) && chain_add(&chain, &empty, 1);
+    do {
+        known = known && add_likely(&chain) && list_ways(&chain) && solve(&chain, SWEEPS_MAX, rough);
+        if (known)
+            set_answer(&chain, answer);
+        if (known && answer->lost < negligible) {
+            known = solve(&chain, SWEEPS_MAX, precise);
+            set_answer(&chain, answer);
+        }
+    } while (known && answer->lost > negligible);
+    chain_fini(&chain);
+    return known;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What each policy does in a chain of a few servers. */
+#include "theory/chain.h"
+
+static unsigned jobs_at(const struct chain_state *state, unsigned i) {
+    return state->server[i] & CHAIN_JOBS;
+}
+
+static void send_job(const struct chain_state *state, unsigned i, double rate, struct chain_moves *moves) {
+    struct chain_state to = *state;
+    to.server[i]++;
+    if (rate > 0)
+        bal_chain_move(moves, rate, &to);
+}
+
+/* The probability that all of d servers are among `count` of n. */
+static double all_among(const struct chain_rules *rules, unsigned count) {
+    double product = 1;
+    for (unsigned k = 0; k < rules->d; k++)
+        product *= rules->distinct ? (count > k ? (double)(count - k) / (rules->servers - k) : 0)
+                                   : (double)count / rules->servers;
+    return product;
+}
+
+/* Servers are in falling order, so that those from i on have fewer jobs, or as many. */
+void bal_chain_pod(const struct chain_rules *rules, const struct chain_state *state,
+                   struct chain_moves *moves) {
+    const double arrivals = rules->lambda * rules->servers;
+    for (unsigned first = 0; first < rules->servers;) {
+        unsigned next = first + 1;
+        while (next < rules->servers && jobs_at(state, next) == jobs_at(state, first))
+            next++;
+        send_job(state, first, arrivals * (all_among(rules, next) - all_among(rules, first)), moves);
+        first = next;
+    }
+}
+
+void bal_chain_jsq(const struct chain_rules *rules, const struct chain_state *state,
+                   struct chain_moves *moves) {
+    send_job(state, rules->servers - 1, rules->lambda * rules->servers, moves);
+}
+
+static void send_uniformly(const struct chain_rules *rules, const struct chain_state *state,
+                           struct chain_moves *moves) {
+    for (unsigned i = 0; i < rules->servers; i++)
+        send_job(state, i, rules->lambda, moves);
+}
+
+void bal_chain_jiq(const struct chain_rules *rules, const struct chain_state *state,
+                   struct chain_moves *moves) {
+    if (jobs_at(state, rules->servers - 1) == 0)
+        send_job(state, rules->servers - 1, rules->lambda * rules->servers, moves);
+    else
+        send_uniformly(rules, state, moves);
+}
+
+/* Which of the idle servers gets the job, the one that was last or another, makes no difference. */
+void bal_chain_pi(const struct chain_rules *rules, const struct chain_state *state,
+                  struct chain_moves *moves) {
+    unsigned last = rules->servers, idle = rules->servers;
+    for (unsigned i = 0; i < rules->servers; i++) {
+        if (state->server[i] & CHAIN_LAST)
+            last = i;
+        if (jobs_at(state, i) == 0)
+            idle = i;
+    }
+    if (idle == rules->servers) {
+        send_job(state, last, rules->lambda * rules->servers, moves);
+        return;
+    }
+    struct chain_state to = *state;
+    if (last < rules->servers)
+        to.server[last] &= (uint16_t)~CHAIN_LAST;
+    to.server[idle] = CHAIN_LAST | 1;
+    bal_chain_move(moves, rules->lambda * rules->servers, &to);
+}
+
+void bal_chain_rcpb(const struct chain_rules *rules, const struct chain_state *state,
+                    struct chain_moves *moves) {
+    unsigned names = 0;
+    struct chain_state to;
+    for (unsigned i = 0; i < rules->servers; i++)
+        names += (state->server[i] & CHAIN_NAMED) != 0;
+    for (unsigned i = 0; i < rules->servers; i++) {
+        to = *state;
+        if (state->server[i] == CHAIN_NAMED) {
+            to.server[i] = 1;
+            bal_chain_move(moves, rules->lambda * rules->servers / names, &to);
+        } else if (state->server[i] == 0 && names < rules->names) {
+            to.server[i] = CHAIN_NAMED;
+            bal_chain_move(moves, rules->report, &to);
+        }
+    }
+    if (names == 0)
+        send_uniformly(rules, state, moves);
+}
+
+/* A job that finds no idle server on starts one that is off, if there is any. */
+static void start_server(const struct chain_state *state, unsigned servers, struct chain_state *to) {
+    for (unsigned i = 0; i < servers; i++)
+        if (state->server[i] == CHAIN_OFF) {
+            to->server[i] = CHAIN_SETUP;
+            return;
+        }
+}
+
+static void switch_servers(const struct chain_rules *rules, const struct chain_state *state,
+                           struct chain_moves *moves) {
+    for (unsigned i = 0; i < rules->servers; i++) {
+        struct chain_state to = *state;
+        to.server[i] = state->server[i] == 0 ? CHAIN_OFF : 0;
+        if (state->server[i] == 0 && rules->standby > 0)
+            bal_chain_move(moves, rules->standby, &to);
+        if (state->server[i] == CHAIN_SETUP)
+            bal_chain_move(moves, rules->setup, &to);
+    }
+}
+
+void bal_chain_tabs(const struct chain_rules *rules, const struct chain_state *state,
+                    struct chain_moves *moves) {
+    const double arrivals = rules->lambda * rules->servers;
+    unsigned busy = 0, idle = rules->servers;
+    for (unsigned i = 0; i < rules->servers; i++) {
+        busy += jobs_at(state, i) > 0;
+        if (state->server[i] == 0)
+            idle = i;
+    }
+    switch_servers(rules, state, moves);
+    if (idle < rules->servers) {
+        send_job(state, idle, arrivals, moves);
+        return;
+    }
+    struct chain_state to = *state;
+    start_server(state, rules->servers, &to);
+    if (busy == 0) /* refused */
+        bal_chain_move(moves, arrivals, &to);
+    for (unsigned i = 0; i < rules->servers; i++)
+        if (jobs_at(state, i) > 0)
+            send_job(&to, i, arrivals / busy, moves);
+}
