@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ballast watch URL: a running fleet in a terminal, as top shows processes. */
+/* ballast watch URL...: a running fleet in a terminal, as top shows processes. */
 #include "commands.h"
 #include "terminal.h"
 
@@ -13,7 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE 5.0 /* seconds */
+#define PATIENCE 5.0        /* seconds */
+#define PATIENCE_SHARED 1.0 /* the same with several URLs */
+
+enum { SOURCES_MOST = 256 };
 
 struct args {
     double every;
@@ -46,8 +49,8 @@ static const struct cli_option options[] = {
 
 /* ---- looking ---- */
 
-struct watching {
-    const struct args *args;
+/* One nginx. */
+struct source {
     const char *url;
     struct target target;
     struct watch before, now;
@@ -57,18 +60,24 @@ struct watching {
     struct bal_error trouble;
 };
 
+struct watching {
+    const struct args *args;
+    size_t sources;
+    struct source *source;
+};
+
 static double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum bal_code fetch_status(const struct watching *w, struct bal_fetched *fetched,
+static enum bal_code fetch_status(const struct source *s, double patience, struct bal_fetched *fetched,
                                   struct bal_error *err) {
     struct bal_error why;
-    enum bal_code code = bal_load_fetch(&w->target, "application/json", PATIENCE, fetched, &why);
+    enum bal_code code = bal_load_fetch(&s->target, "application/json", patience, fetched, &why);
     if (code)
-        return bal_fail(err, code, "%s: %s", w->url, why.text);
+        return bal_fail(err, code, "%s: %s", s->url, why.text);
     if (fetched->status == 200)
         return BAL_OK;
     const int status = fetched->status;
@@ -76,48 +85,99 @@ static enum bal_code fetch_status(const struct watching *w, struct bal_fetched *
     *fetched = (struct bal_fetched){0};
     return bal_fail(
         err, BAL_E_FORMAT,
-        "%s: status %d; use the URL of a location with ballast_status, which lets this machine in", w->url,
+        "%s: status %d; use the URL of a location with ballast_status, which lets this machine in", s->url,
         status);
 }
 
-static enum bal_code update_snapshot(struct watching *w, struct bal_error *err) {
+static enum bal_code update_source(struct source *s, double patience, struct bal_error *err) {
     struct bal_fetched fetched;
     struct watch watch;
-    enum bal_code code = fetch_status(w, &fetched, err);
+    enum bal_code code = fetch_status(s, patience, &fetched, err);
     if (code)
         return code;
-    code = bal_watch_read(&watch, fetched.body, fetched.length, w->url, err);
+    code = bal_watch_read(&watch, fetched.body, fetched.length, s->url, err);
     free(fetched.body);
     if (code) {
         bal_watch_free(&watch);
         return code;
     }
-    bal_watch_free(&w->before);
-    w->before = w->now;
-    w->now = watch;
-    w->seen_twice = w->seen;
-    w->seen = true;
-    w->heard = seconds_now();
+    bal_watch_free(&s->before);
+    s->before = s->now;
+    s->now = watch;
+    s->seen_twice = s->seen;
+    s->seen = true;
+    s->heard = seconds_now();
     return BAL_OK;
 }
 
+/* One that does not answer must not keep the others from being seen for long. */
+static double patience_of(const struct watching *w) {
+    return w->sources > 1 ? PATIENCE_SHARED : PATIENCE;
+}
+
+/* Fails if none of them has answered yet. */
+static enum bal_code update_all(struct watching *w, struct bal_error *err) {
+    bool seen = false;
+    for (size_t i = 0; i < w->sources; i++) {
+        struct source *s = &w->source[i];
+        s->silent = update_source(s, patience_of(w), &s->trouble) != BAL_OK;
+        seen |= s->seen;
+    }
+    if (seen)
+        return BAL_OK;
+    *err = w->source[0].trouble;
+    return BAL_E_FORMAT;
+}
+
 /* ---- showing ---- */
+
+static void render_source(const struct source *s, const struct watch_view *view, FILE *out) {
+    if (s->silent && s->seen)
+        fprintf(out, "! no answer for %.0f s, what is shown is old: %s\n", seconds_now() - s->heard,
+                s->trouble.text);
+    else if (s->silent)
+        fprintf(out, "! %s\n", s->trouble.text);
+    fputc('\n', out);
+    if (s->seen)
+        bal_watch_print(s->seen_twice ? &s->before : NULL, &s->now, view, out);
+}
+
+/* Of those that answer: what another one said before it was cut off is not so any longer. */
+static void render_matrix(const struct watching *w, FILE *out) {
+    const struct watch **watch = calloc(w->sources, sizeof *watch);
+    size_t count = 0;
+    for (size_t i = 0; watch && i < w->sources; i++)
+        if (w->source[i].seen && !w->source[i].silent)
+            watch[count++] = &w->source[i].now;
+    if (watch)
+        bal_watch_print_matrix(watch, count, out);
+    else
+        bal_stream_mark_incomplete(out);
+    free(watch);
+}
 
 static bool render_frame(const struct watching *w, const struct cli_terminal *terminal,
                          struct bal_strbuf *text) {
     const struct watch_view view = {.colour = terminal->able,
                                     .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
                                     .columns = terminal->columns};
-    char when[BAL_TIME_TEXT];
     if (!bal_strbuf_open(text))
         return false;
-    bal_time_moment(w->now.time, "%H:%M:%S", when);
-    fprintf(text->stream, "ballast watch %s, %s UTC%s\n", w->url, when, terminal->able ? ", q quits" : "");
-    if (w->silent)
-        fprintf(text->stream, "! no answer for %.0f s, what is shown is old: %s\n", seconds_now() - w->heard,
-                w->trouble.text);
-    fputc('\n', text->stream);
-    bal_watch_print(w->seen_twice ? &w->before : NULL, &w->now, &view, text->stream);
+    if (w->sources > 1) {
+        fprintf(text->stream, "ballast watch, %zu URLs%s\n\n", w->sources, terminal->able ? ", q quits" : "");
+        render_matrix(w, text->stream);
+    }
+    for (size_t i = 0; i < w->sources; i++) {
+        const struct source *s = &w->source[i];
+        char when[BAL_TIME_TEXT];
+        bal_time_moment(s->now.time, "%H:%M:%S", when);
+        fputs(w->sources > 1 ? "\n" : "ballast watch ", text->stream);
+        fputs(s->url, text->stream);
+        if (s->seen)
+            fprintf(text->stream, ", %s UTC", when);
+        fputs(w->sources == 1 && terminal->able ? ", q quits\n" : "\n", text->stream);
+        render_source(s, &view, text->stream);
+    }
     return bal_strbuf_close(text);
 }
 
@@ -136,16 +196,23 @@ static int show_frame(const struct watching *w, struct cli_terminal *terminal) {
     return status;
 }
 
-static int print_json(const struct watching *w) {
+static int print_json_of(const struct source *s, double patience) {
     struct bal_fetched fetched;
     struct bal_error err;
     struct watch watch;
-    if (fetch_status(w, &fetched, &err))
+    if (fetch_status(s, patience, &fetched, &err))
         return cli_fail("%s", err.text);
-    const enum bal_code code = bal_watch_read(&watch, fetched.body, fetched.length, w->url, &err);
+    const enum bal_code code = bal_watch_read(&watch, fetched.body, fetched.length, s->url, &err);
     bal_watch_free(&watch);
     const int status = code ? cli_fail("%s", err.text) : cli_print("", fetched.body, fetched.length);
     free(fetched.body);
+    return status;
+}
+
+static int print_json(const struct watching *w) {
+    int status = CLI_OK;
+    for (size_t i = 0; i < w->sources && status == CLI_OK; i++)
+        status = print_json_of(&w->source[i], patience_of(w));
     return status;
 }
 
@@ -162,7 +229,7 @@ static bool pause_until(const struct watching *w, struct cli_terminal *terminal,
             return false;
         terminal->first += key == CLI_KEY_DOWN;
         terminal->first -= key == CLI_KEY_UP && terminal->first > 0;
-        if (key != CLI_NO_KEY && w->seen && terminal->able && show_frame(w, terminal))
+        if (key != CLI_NO_KEY && terminal->able && show_frame(w, terminal))
             return false;
     }
     return false;
@@ -172,7 +239,7 @@ static int watch_text(struct watching *w) {
     struct cli_terminal terminal;
     struct bal_error err;
     int status = CLI_OK;
-    if (update_snapshot(w, &err)) /* without a terminal nothing is drawn */
+    if (update_all(w, &err)) /* without a terminal nothing is drawn */
         return cli_fail("%s", err.text);
     if (w->args->once)
         terminal = (struct cli_terminal){.columns = 96};
@@ -182,7 +249,7 @@ static int watch_text(struct watching *w) {
     status = w->args->once ? CLI_OK : show_frame(w, &terminal);
     while (status == CLI_OK && pause_until(w, &terminal, next += w->args->every)) {
         next = next > seconds_now() - w->args->every ? next : seconds_now();
-        w->silent = update_snapshot(w, &w->trouble) != BAL_OK;
+        update_all(w, &err);
         if (!terminal.able && !w->args->once)
             status = cli_print("", "\n", 1);
         status = status ? status : show_frame(w, &terminal);
@@ -202,47 +269,60 @@ static int watch_json(struct watching *w) {
     return status == CLI_OK && *cli_stop_flag() ? CLI_INTERRUPTED : status;
 }
 
+static enum bal_code resolve_all(struct watching *w, char **urls, struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; i < w->sources && !code; i++) {
+        struct source *s = &w->source[i];
+        s->url = urls[i];
+        code = bal_load_target_parse(&s->target, s->url, err);
+        code = code ? code : bal_load_target_resolve(&s->target, err);
+    }
+    return code;
+}
+
 static int watch_main(const struct cli_command *command, int argc, char **argv) {
     struct args args = {.every = 1};
-    struct watching *w;
     struct bal_error err;
     int operands;
-    int status = cli_parse(command, argc, argv, &args, 1, &operands);
+    int status = cli_parse(command, argc, argv, &args, SOURCES_MOST, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)
         return cli_fail("watch: name the URL of ballast_status: ballast watch http://127.0.0.1:8080/ballast");
     if (args.format != CLI_TEXT && args.format != CLI_JSON)
         return cli_fail("--format: write text or json");
-    w = calloc(1, sizeof *w);
-    if (!w)
+    struct watching w = {&args, (size_t)operands, calloc((size_t)operands, sizeof *w.source)};
+    if (!w.source)
         return cli_no_memory();
-    w->args = &args;
-    w->url = argv[1];
-    if (bal_load_target_parse(&w->target, argv[1], &err) || bal_load_target_resolve(&w->target, &err)) {
-        free(w);
+    if (resolve_all(&w, argv + 1, &err)) {
+        free(w.source);
         return cli_fail("%s", err.text);
     }
     cli_catch_signals();
-    status = args.format == CLI_JSON ? watch_json(w) : watch_text(w);
-    bal_watch_free(&w->before);
-    bal_watch_free(&w->now);
-    free(w);
+    status = args.format == CLI_JSON ? watch_json(&w) : watch_text(&w);
+    for (size_t i = 0; i < w.sources; i++) {
+        bal_watch_free(&w.source[i].before);
+        bal_watch_free(&w.source[i].now);
+    }
+    free(w.source);
     return status;
 }
 
 const struct cli_command cmd_watch = {
     .name = "watch",
     .summary = "show a running fleet in the terminal: servers, queues, response times",
-    .operands = "URL",
+    .operands = "URL...",
     .description =
         "Asks the ballast_status of an nginx again and again and shows what it says, as top does of\n"
         "processes: requests a second, p50 and p99 by class, and each server's state and queue, the\n"
         "longest first. q or Ctrl-C ends it, arrow keys scroll. Where the output is no terminal, one\n"
-        "text follows the other.",
+        "text follows the other. Of several URLs, those of dispatchers and of stations, it also shows\n"
+        "who hears whom: for each pair whether the dispatcher hears the station, and the station the\n"
+        "dispatcher: yes or no, - where it does not know it, ? where its own URL is missing or silent.",
     .examples =
         "  ballast watch http://127.0.0.1:8080/ballast\n"
-        "  ballast watch http://127.0.0.1:8080/ballast --once --format json | jq .dispatchers[0].held\n",
+        "  ballast watch http://127.0.0.1:8080/ballast --once --format json | jq .dispatchers[0].held\n"
+        "  ballast watch http://10.0.0.1/ballast http://10.0.0.2/ballast http://10.0.0.11:8080/ballast\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = watch_main,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The directive `ballast_status [twin=URI] [watts=BUSY,IDLE,SETUP,OFF];` and its answers. */
+/* The directive `ballast_status [twin=URI] [fleet=URI,...] [watts=BUSY,IDLE,SETUP,OFF];` and its answers. */
 #include "status.h"
 
 #include "option.h"
@@ -236,6 +236,29 @@ static char *set_twin(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return NGX_CONF_OK;
 }
 
+/* "/PATH,..." */
+static char *set_fleet(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    struct bal_ngx_status *status = conf;
+    u_char *at = value->data, *end = value->data + value->len;
+    if (ngx_array_init(&status->fleet, cf->pool, 4, sizeof(ngx_str_t)) != NGX_OK)
+        return NGX_CONF_ERROR;
+    while (at <= end) {
+        u_char *comma = ngx_strlchr(at, end, ',');
+        const ngx_str_t path = {(size_t)((comma ? comma : end) - at), at};
+        ngx_str_t *place = ngx_array_push(&status->fleet);
+        if (!place)
+            return NGX_CONF_ERROR;
+        if (path.len == 0 || path.data[0] != '/' || (path.len > 1 && path.data[1] == '/'))
+            return bal_ngx_option_error(
+                cf, "\"fleet=", value,
+                "paths of this server, at which it passes on the status of others, as in "
+                "fleet=/status/lb2,/status/app1");
+        *place = path;
+        at = (comma ? comma : end) + 1;
+    }
+    return NGX_CONF_OK;
+}
+
 static char *set_watts(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     static const enum bal_ngx_server_activity order[] = {BAL_NGX_BUSY, BAL_NGX_IDLE, BAL_NGX_SETUP,
                                                          BAL_NGX_OFF};
@@ -256,7 +279,8 @@ static char *set_watts(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 }
 
 char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
-    static const struct bal_ngx_option options[] = {{"twin=", set_twin}, {"watts=", set_watts}};
+    static const struct bal_ngx_option options[] = {
+        {"twin=", set_twin}, {"watts=", set_watts}, {"fleet=", set_fleet}};
     ngx_http_core_loc_conf_t *location = ngx_http_conf_get_module_loc_conf(cf, ngx_http_core_module);
     const ngx_str_t *text = cf->args->elts;
     char *result = NGX_CONF_OK;
@@ -265,7 +289,7 @@ char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *con
         return (char *)"is duplicate";
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, conf, &text[i],
-                                    "twin= or watts=");
+                                    "twin=, watts= or fleet=");
     location->handler = handle_request;
     return result;
 }

@@ -17,6 +17,7 @@ enum {
 /* The directive. */
 struct bal_ngx_status {
     bool api;                           /* not this directive, but ballast_api (api.h) */
+    ngx_array_t fleet;                  /* of ngx_str_t: where the page finds the status of others */
     ngx_str_t twin;                     /* where the page finds the twin's results; empty: nowhere */
     bool metered;                       /* watts are known */
     uint64_t watts[BAL_NGX_ACTIVITIES]; /* in thousandths */

@@ -344,7 +344,12 @@ void bal_ngx_status_json(struct bal_ngx_text *text, const struct bal_ngx_status 
         bal_ngx_text_printf(text, ",\"twin\":");
         bal_ngx_text_json_string(text, (const char *)status->twin.data, status->twin.len);
     }
-    bal_ngx_text_printf(text, ",\"dispatchers\":[");
+    const ngx_str_t *uri = status->fleet.elts;
+    for (ngx_uint_t i = 0; i < status->fleet.nelts; i++) {
+        bal_ngx_text_printf(text, i ? "," : ",\"fleet\":[");
+        bal_ngx_text_json_string(text, (const char *)uri[i].data, uri[i].len);
+    }
+    bal_ngx_text_printf(text, status->fleet.nelts ? "],\"dispatchers\":[" : ",\"dispatchers\":[");
     for (uint32_t i = 0; i < snapshot->peer_sets; i++) {
         bal_ngx_text_printf(text, i ? ",\n" : "\n");
         print_peers(text, status, &snapshot->peers[i]);

@@ -486,6 +486,38 @@ static void print_servers(struct bal_ngx_text *text, const struct bal_ngx_status
     }
 }
 
+/* ---- who hears whom ---- */
+
+static void print_hearing(struct bal_ngx_text *text, const ngx_str_t *at, const char *of, uint64_t ns) {
+    bal_ngx_text_printf(text, "ballast_heard_age_seconds{at=\"%V\"", at);
+    print_label(text, "of", of);
+    end_seconds(text, ns);
+}
+
+/* By addresses, which are the same on all hosts. */
+static void print_heard(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot) {
+    print_head(text, "ballast_heard_age_seconds", "gauge",
+               "Since the last message of a station to a dispatcher, and of a dispatcher to a station.");
+    EACH_TIER
+    EACH_SERVER
+    if (s->view.heard_at)
+        print_hearing(text, &t->peers->upstream->own.name, s->name,
+                      t->now - ngx_min(s->view.heard_at, t->now));
+    EACH_STATION
+    for (uint32_t i = 0; i < s->dispatchers; i++)
+        if (s->dispatcher[i].silent_ns != UINT64_MAX)
+            print_hearing(text, &s->station->own.name, s->dispatcher[i].name, s->dispatcher[i].silent_ns);
+}
+
+static bool has_heard(const struct bal_ngx_snapshot *snapshot) {
+    bool any = false;
+    EACH_TIER
+    any |= t->peers->upstream->stations;
+    EACH_STATION
+    any |= s->dispatchers > 0;
+    return any;
+}
+
 /* ---- names of ballast_server ---- */
 
 static void begin_name(struct bal_ngx_text *text, const char *metric,
@@ -648,6 +680,8 @@ void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_stat
         print_checks(text, snapshot);
         print_shares(text, snapshot);
     }
+    if (has_heard(snapshot))
+        print_heard(text, snapshot);
     if (has_names(snapshot))
         print_names(text, snapshot);
     if (snapshot->stations)

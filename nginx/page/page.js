@@ -322,6 +322,81 @@ function countRows(sample) {
     return rows;
 }
 
+// ---- who hears whom ----
+
+// Seconds: a station sends ten heartbeats in one; a dispatcher that has nothing to say answers every three.
+const SILENT = {dispatcher: 1, station: 7};
+let fleetUris = [];
+const others = new Map(); // what those last said; null: no answer
+
+// For each address of that role: whom it knows, and whether it hears them.
+function hearing(statuses, role) {
+    const known = new Map();
+    for (const status of statuses)
+        for (const one of status[role + 's']) {
+            if (!one.address) continue;
+            if (!known.has(one.address)) known.set(one.address, new Map());
+            for (const peer of one[role === 'dispatcher' ? 'servers' : 'dispatchers'])
+                known.get(one.address).set(peer.name, peer.heard_age <= SILENT[role]);
+        }
+    return known;
+}
+
+// Both ways, of one pair: undefined where one does not know the other, or was not asked.
+function pair(dispatchers, stations, dispatcher, station) {
+    const there = dispatchers.get(dispatcher)?.get(station), here = stations.get(station)?.get(dispatcher);
+    if (there === undefined && here === undefined) return ['–', 'unknown'];
+    if (there && here) return ['both', 'hears'];
+    if (!there && !here) return [there === undefined || here === undefined ? 'no, as far as known' : 'neither', 'deaf'];
+    const who = there ? 'dispatcher' : 'station';
+    return there === undefined || here === undefined ? [`${who} hears`, 'hears'] : [`only the ${who} hears`, 'deaf'];
+}
+
+function addresses(known, knownByOthers) {
+    const all = new Set(known.keys());
+    for (const peers of knownByOthers.values()) for (const name of peers.keys()) all.add(name);
+    return [...all].sort();
+}
+
+function drawHearing(statuses) {
+    const dispatchers = hearing(statuses, 'dispatcher'), stations = hearing(statuses, 'station');
+    const rows = addresses(stations, dispatchers), columns = addresses(dispatchers, stations);
+    const missing = [...others].filter(([, status]) => !status).map(([uri]) => uri);
+    $('hears-section').hidden = !fleetUris.length || !rows.length || !columns.length;
+    if ($('hears-section').hidden) return;
+    fillHead($('hears').tHead, ['Station', ...columns]);
+    const cellsOf = rows.map(row => columns.map(column => pair(dispatchers, stations, column, row)));
+    fillTable($('hears').tBodies[0], rows.map((row, i) => [row, ...cellsOf[i].map(([text]) => text)]));
+    cellsOf.forEach((line, i) => line.forEach(([, kind], k) => {
+        $('hears').tBodies[0].rows[i].cells[k + 1].className = kind;
+    }));
+    write($('hears-silent'), missing.length ? 'No answer: ' + missing.join(', ') : '');
+}
+
+function fillHead(head, names) {
+    const row = head.rows[0] || head.insertRow();
+    while (row.cells.length > names.length) row.deleteCell(-1);
+    names.forEach((name, i) => {
+        const cell = row.cells[i] || row.appendChild(make('th'));
+        cell.scope = 'col';
+        write(cell, name);
+    });
+}
+
+async function pollFleet() {
+    for (const uri of others.keys()) if (!fleetUris.includes(uri)) others.delete(uri);
+    await Promise.all(fleetUris.map(async uri => {
+        try {
+            const answer = await fetch(uri + '?format=json', {cache: 'no-store', signal: AbortSignal.timeout(1000)});
+            if (!answer.ok) throw new Error(answer.status);
+            const status = await answer.json();
+            others.set(uri, status.schema === 1 ? status : null);
+        } catch {
+            others.set(uri, null);
+        }
+    }));
+}
+
 // ---- the twin ----
 
 let twinUri = null, clock = null; // of the fleet, by which the twin goes too
@@ -428,12 +503,15 @@ function fillSelect(all) {
 }
 
 function show(status) {
-    const all = names(status);
+    const there = [...others].filter(([, other]) => other);
+    const all = [...names(status), ...there.flatMap(([uri, other]) =>
+        names(other).map(([role, one, name]) => [role, one, `${name}, at ${uri}`, other]))];
     fillSelect(all);
-    for (const [role, one, name] of all) {
+    for (const [role, one, name, other] of all) {
         if (!histories.has(name)) histories.set(name, new History());
-        histories.get(name).add(read(status, role, one));
+        histories.get(name).add(read(other || status, role, one));
     }
+    drawHearing([status, ...there.map(([, other]) => other)]);
     twinUri = status.twin || null;
     clock = status.time;
     draw();
@@ -471,6 +549,8 @@ async function poll() {
         if (!answer.ok) throw new Error('status ' + answer.status);
         const status = await answer.json();
         if (status.schema !== 1) throw new Error('another schema');
+        fleetUris = status.fleet || [];
+        if (fleetUris.length) await pollFleet();
         heard = Date.now();
         show(status);
         trouble = '';

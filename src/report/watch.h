@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { WATCH_CLASSES = 8, WATCH_BUCKETS = 128, WATCH_STATES = 12 };
+enum { WATCH_CLASSES = 8, WATCH_BUCKETS = 128, WATCH_STATES = 12, WATCH_COLUMNS = 16 };
 
 /* Response times of a class: how many below each bound. */
 struct watch_times {
@@ -23,6 +23,12 @@ struct watch_server {
     double in_service, queue, in_flight, answered, failed, seconds;
 };
 
+/* Whom it exchanges messages with: a dispatcher its stations, a station its dispatchers. */
+struct watch_peer {
+    char *name;       /* its address */
+    double heard_age; /* seconds since its last message; NaN: none has come */
+};
+
 /* A dispatcher or a station. */
 struct watch_fleet {
     char *name, *policy; /* policy NULL: a station */
@@ -33,6 +39,9 @@ struct watch_fleet {
     struct watch_times times[WATCH_CLASSES];
     size_t servers;
     struct watch_server *server;
+    char *address; /* by which those know it; NULL: it exchanges no messages */
+    size_t peers;
+    struct watch_peer *peer;
 };
 
 struct watch {
@@ -50,6 +59,10 @@ extern const char *const bal_watch_states[WATCH_STATES];
 enum bal_code bal_watch_read(struct watch *watch, const char *json, size_t length, const char *name,
                              struct bal_error *err);
 void bal_watch_free(struct watch *watch);
+
+/* Over several nginx: a row for each station, a column for each dispatcher, the first WATCH_COLUMNS of them.
+ * Nothing where there are none. */
+void bal_watch_print_matrix(const struct watch *const *watch, size_t count, FILE *out);
 
 struct watch_view {
     bool colour; /* escapes of terminals may be used */

@@ -138,6 +138,28 @@ static bool make_servers(struct reader *r, struct watch_fleet *f, size_t count) 
     return f->server;
 }
 
+/* Of servers of a dispatcher, or dispatchers of a station. Older releases have no addresses. */
+static void read_peers(struct reader *r, int node, int list, struct watch_fleet *f) {
+    const size_t count =
+        list && bal_node_kind(r->document, list) == BAL_NODE_LIST ? bal_node_count(r->document, list) : 0;
+    if (r->code || !bal_node_get(r->document, node, "address"))
+        return;
+    f->address = read_word(r, node, "address");
+    r->code = r->code ? r->code : bal_document_count_steps(r->document, 4 * count, r->err);
+    if (r->code)
+        return;
+    f->peer = calloc(count + 1, sizeof *f->peer);
+    if (!f->peer)
+        r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");
+    for (size_t i = 0; i < count && !r->code; i++) {
+        const int item = bal_node_item(r->document, list, i);
+        struct watch_peer *peer = &f->peer[f->peers++];
+        peer->name = read_word(r, item, "name");
+        peer->heard_age =
+            bal_node_get(r->document, item, "heard_age") ? read_number(r, item, "heard_age") : NAN;
+    }
+}
+
 static void read_both(struct reader *r, int node, struct watch_fleet *f) {
     const int counts = bal_node_get(r->document, node, "counts");
     const int messages = bal_node_get(r->document, node, "messages");
@@ -162,6 +184,7 @@ static void read_dispatcher(struct reader *r, int node, struct watch_fleet *f) {
         return;
     for (size_t i = 0; i < count && !r->code; i++)
         read_server(r, bal_node_item(r->document, servers, i), &f->server[i]);
+    read_peers(r, node, servers, f);
 }
 
 /* Its app is its only server. */
@@ -178,6 +201,7 @@ static void read_station(struct reader *r, int node, struct watch_fleet *f) {
     f->server->in_flight = f->server->in_service + f->held;
     f->server->answered = read_number(r, counts, "answered");
     f->server->failed = read_number(r, counts, "failed");
+    read_peers(r, node, bal_node_get(r->document, node, "dispatchers"), f);
 }
 
 /* ---- all ---- */
@@ -226,6 +250,10 @@ void bal_watch_free(struct watch *watch) {
         struct watch_fleet *f = &watch->fleet[i];
         for (size_t k = 0; k < f->servers; k++)
             free(f->server[k].name);
+        for (size_t k = 0; k < f->peers; k++)
+            free(f->peer[k].name);
+        free(f->peer);
+        free(f->address);
         free(f->server);
         free(f->name);
         free(f->policy);
