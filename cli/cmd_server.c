@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ballast server ACTION [SERVER] URL...: changes servers of running dispatchers by their ballast_api. */
+/* ballast server ACTION [SERVER|POLICY] URL...: changes servers and policies of running dispatchers by their
+ * ballast_api. */
 #include "commands.h"
 #include "terminal.h"
 
@@ -19,7 +20,7 @@ enum { DISPATCHERS_MOST = 64, NAME = 256, WORD = 24, CHANGED = 256 };
 
 /* ---- what is asked for ---- */
 
-enum action { LIST, ADD, DRAIN, ENABLE, DISABLE, SET, RESET, REMOVE };
+enum action { LIST, ADD, DRAIN, ENABLE, DISABLE, SET, POLICY, RESET, REMOVE };
 
 struct args {
     const char *upstream, *header;   /* NULL: not given */
@@ -109,14 +110,15 @@ struct dispatcher {
     struct target target;
     struct row *row;
     size_t rows, room;
-    struct bal_error err; /* why it has failed; err.code BAL_OK: it has not */
-    char upstream[NAME];  /* in which the server is changed */
+    struct bal_error err;                /* why it has failed; err.code BAL_OK: it has not */
+    char upstream[NAME];                 /* in which something is changed ... */
+    char policy[NAME], configured[NAME]; /* ... its policy, and that of the configuration; "": the same one */
 };
 
 struct server {
     const struct args *args;
     enum action action;
-    char server[NAME]; /* "": all are listed */
+    char server[NAME]; /* or a policy; "": all are listed */
     struct dispatcher *dispatcher;
     size_t dispatchers;
 };
@@ -188,14 +190,20 @@ static bool read_servers(struct json_reader *r, struct dispatcher *d, const char
 
 /* An upstream without servers is one, too: a server may be added to it. */
 static bool read_upstream(struct json_reader *r, struct dispatcher *d, char names[][NAME], size_t *count) {
-    char key[NAME], name[NAME] = "";
+    char key[NAME], name[NAME] = "", policy[NAME] = "", configured[NAME] = "";
     if (!bal_json_reader_open(r, '{'))
         return false;
     while (bal_json_reader_key(r, key, sizeof key)) {
-        if (strcmp(key, "name") == 0      ? !bal_json_reader_string(r, name, sizeof name)
-            : strcmp(key, "servers") == 0 ? !read_servers(r, d, name)
-                                          : !bal_json_reader_skip(r))
+        if (strcmp(key, "name") == 0         ? !bal_json_reader_string(r, name, sizeof name)
+            : strcmp(key, "servers") == 0    ? !read_servers(r, d, name)
+            : strcmp(key, "policy") == 0     ? !bal_json_reader_string(r, policy, sizeof policy)
+            : strcmp(key, "configured") == 0 ? !bal_json_reader_string(r, configured, sizeof configured)
+                                             : !bal_json_reader_skip(r))
             return false;
+    }
+    if (strcmp(name, d->upstream) == 0) {
+        memcpy(d->policy, policy, sizeof policy);
+        memcpy(d->configured, configured, sizeof configured);
     }
     if (*count < 2)
         memcpy(names[(*count)++], name, sizeof name);
@@ -313,6 +321,7 @@ static const struct row *find_row(const struct server *s, const struct dispatche
 static enum bal_code find_upstream(const struct server *s, struct dispatcher *d, char names[2][NAME],
                                    size_t count) {
     const struct row *row = find_row(s, d, s->args->upstream);
+    const bool any = s->action == ADD || s->action == POLICY; /* whatever servers it has */
     size_t others = 0;
     if (s->args->upstream) {
         snprintf(d->upstream, sizeof d->upstream, "%s", s->args->upstream);
@@ -320,13 +329,13 @@ static enum bal_code find_upstream(const struct server *s, struct dispatcher *d,
     }
     for (size_t i = 0; row && i < d->rows; i++)
         others += strcmp(d->row[i].server, s->server) == 0 && strcmp(d->row[i].upstream, row->upstream) != 0;
-    if (s->action == ADD && count == 0)
+    if (any && count == 0)
         return bal_fail(&d->err, BAL_E_UNKNOWN, "it has no upstream with the directive ballast");
-    if (others || (s->action == ADD && count > 1))
+    if (others || (any && count > 1))
         return bal_fail(&d->err, BAL_E_MODEL, "several upstreams: name one with --upstream");
-    if (!row && s->action != ADD)
+    if (!row && !any)
         return bal_fail(&d->err, BAL_E_UNKNOWN, "no server %s", s->server);
-    memcpy(d->upstream, s->action == ADD ? names[0] : row->upstream, sizeof d->upstream);
+    memcpy(d->upstream, any ? names[0] : row->upstream, sizeof d->upstream);
     return BAL_OK;
 }
 
@@ -348,6 +357,10 @@ static bool print_body(const struct server *s, struct bal_strbuf *body) {
         bal_json_bool(&json, "backup", true);
     if (s->action == DRAIN || s->action == ENABLE || s->action == DISABLE)
         bal_json_text(&json, "state", states[s->action]);
+    if (s->action == POLICY && strcmp(s->server, "configured") == 0)
+        bal_json_null(&json, "policy");
+    else if (s->action == POLICY)
+        bal_json_text(&json, "policy", s->server);
     add_number(&json, "weight", s->args->weight);
     add_number(&json, "max_conns", s->args->max_conns);
     add_number(&json, "slots", s->args->slots);
@@ -357,7 +370,7 @@ static bool print_body(const struct server *s, struct bal_strbuf *body) {
 
 static void change_at(const struct server *s, struct dispatcher *d, const char *body) {
     const char *parts[] = {"upstreams", d->upstream, s->action == RESET ? "changes" : "servers", s->server};
-    const struct target target = target_of(d, parts, s->action == ADD ? 3 : 4);
+    const struct target target = target_of(d, parts, s->action == POLICY ? 2 : s->action == ADD ? 3 : 4);
     const char *method = s->action == ADD ? "POST" : s->action >= RESET ? "DELETE" : "PATCH";
     struct bal_fetched fetched;
     if (!exchange(s, d, method, &target, s->action >= RESET ? NULL : body, &fetched))
@@ -444,6 +457,23 @@ static void add_row(struct table *table, const struct dispatcher *d, const struc
     bal_table_add(table, "%s", row->changed);
 }
 
+static void print_policies(const struct server *s, FILE *out) {
+    static const char *const heads[] = {"dispatcher", "upstream", "policy", "configured"};
+    struct table table;
+    bal_table_init(&table, sizeof heads / sizeof *heads);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        bal_table_add(&table, "%s", heads[i]);
+    for (size_t i = 0; i < s->dispatchers; i++) {
+        const struct dispatcher *d = &s->dispatcher[i];
+        bal_table_add(&table, "%s", d->url);
+        bal_table_add(&table, "%s", d->upstream);
+        bal_table_add(&table, "%s", d->policy);
+        bal_table_add(&table, "%s", d->configured[0] ? d->configured : d->policy);
+    }
+    bal_table_print(&table, "llll", BAL_TABLE_RULED, out);
+    bal_table_fini(&table);
+}
+
 static void print_table(const struct server *s, FILE *out) {
     static const char *const heads[] = {"dispatcher", "upstream", "server",    "state", "now",
                                         "in flight",  "weight",   "max_conns", "slots", "changed"};
@@ -484,6 +514,8 @@ static void print_json(const struct server *s, FILE *out) {
         bal_json_text(&json, "dispatcher", d->url);
         if (d->err.code)
             bal_json_text(&json, "error", d->err.text);
+        if (s->action == POLICY && d->policy[0])
+            bal_json_text(&json, "policy", d->policy);
         bal_json_open(&json, "servers", '[');
         for (size_t k = 0; k < d->rows; k++)
             if (is_shown(s, d, &d->row[k]))
@@ -500,6 +532,8 @@ static int print_results(const struct server *s) {
         return cli_no_memory();
     if (s->args->format == CLI_JSON)
         print_json(s, text.stream);
+    else if (s->action == POLICY)
+        print_policies(s, text.stream);
     else
         print_table(s, text.stream);
     const int status = bal_strbuf_close(&text) ? cli_print("", text.text, text.size) : cli_no_memory();
@@ -537,8 +571,8 @@ static int run(struct server *s) {
 }
 
 static const char *const actions[] = {
-    [LIST] = "list",       [ADD] = "add", [DRAIN] = "drain", [ENABLE] = "enable",
-    [DISABLE] = "disable", [SET] = "set", [RESET] = "reset", [REMOVE] = "remove"};
+    [LIST] = "list", [ADD] = "add",       [DRAIN] = "drain", [ENABLE] = "enable", [DISABLE] = "disable",
+    [SET] = "set",   [POLICY] = "policy", [RESET] = "reset", [REMOVE] = "remove"};
 
 static bool find_action(const char *word, enum action *action) {
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
@@ -559,10 +593,9 @@ static int read_operands(struct server *s, int count, char **operand) {
             if (bal_load_target_parse(&d->target, operand[i], &err))
                 return cli_fail("%s", err.text);
         } else if (s->server[0] || strlen(operand[i]) >= sizeof s->server) {
-            return cli_fail(
-                "server %s: '%.200s' is no URL; write one SERVER, and then http://HOST[:PORT]/PATH "
-                "of each dispatcher",
-                actions[s->action], operand[i]);
+            return cli_fail("server %s: '%.200s' is no URL; write one %s, and then http://HOST[:PORT]/PATH "
+                            "of each dispatcher",
+                            actions[s->action], operand[i], s->action == POLICY ? "POLICY" : "SERVER");
         } else {
             snprintf(s->server, sizeof s->server, "%s", operand[i]);
         }
@@ -580,7 +613,12 @@ static int check(const struct server *s) {
     if (s->dispatchers == 0)
         return cli_fail(
             "server %s: name the URL of a ballast_api: ballast server %s%s http://127.0.0.1:8080/api/",
-            action, action, s->action == LIST ? "" : " 10.0.0.3:8080");
+            action, action,
+            s->action == LIST     ? ""
+            : s->action == POLICY ? " least-conn"
+                                  : " 10.0.0.3:8080");
+    if (s->action == POLICY && s->server[0] == '\0')
+        return cli_fail("server policy: name the policy, as in least-conn, or configured");
     if ((s->action == LIST) != (s->server[0] == '\0'))
         return cli_fail(s->action == LIST ? "server %s: name URLs only"
                                           : "server %s: name the server, as in "
@@ -613,13 +651,13 @@ static int server_main(const struct cli_command *command, int argc, char **argv)
     if (status >= 0)
         return status;
     if (operands == 0)
-        return cli_fail(
-            "server: say what: list, add, drain, enable, disable, set, reset or remove, as in ballast "
-            "server drain 10.0.0.3:8080 http://127.0.0.1:8080/api/");
+        return cli_fail("server: say what: list, add, drain, enable, disable, set, policy, reset or remove, "
+                        "as in ballast "
+                        "server drain 10.0.0.3:8080 http://127.0.0.1:8080/api/");
     if (!find_action(argv[1], &s.action))
         return cli_fail(
-            "server: unknown action '%.100s'; use list, add, drain, enable, disable, set, reset or "
-            "remove",
+            "server: unknown action '%.100s'; use list, add, drain, enable, disable, set, policy, reset "
+            "or remove",
             argv[1]);
     s.dispatcher = calloc((size_t)operands, sizeof *s.dispatcher);
     if (!s.dispatcher)
@@ -640,16 +678,18 @@ static int server_main(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_server = {
     .name = "server",
     .summary = "list, drain, change, add and remove servers of running dispatchers",
-    .operands = "list|add|drain|enable|disable|set|reset|remove [SERVER] URL...",
+    .operands = "list|add|drain|enable|disable|set|policy|reset|remove [SERVER|POLICY] URL...",
     .description =
         "Talks to the ballast_api of each nginx that is named. SERVER is an address as list shows it,\n"
         "IP:PORT or unix:PATH. drain and disable give it nothing new; requests that are there end. enable\n"
         "takes it in again, set changes weight, max_conns or slots, reset takes back all changes of it.\n"
+        "policy changes the policy of the upstream; configured takes that back.\n"
         "Each dispatcher is asked, whatever the others have answered. Exit status 1: at least one has\n"
         "failed, which is said; or --wait has ended before the server was empty.",
     .examples =
         "  ballast server list http://10.0.0.1:8080/api/ http://10.0.0.2:8080/api/\n"
         "  ballast server drain 10.0.1.3:8080 --wait http://10.0.0.1:8080/api/ http://10.0.0.2:8080/api/\n"
+        "  ballast server policy jiq:else=least-conn --upstream app http://10.0.0.1:8080/api/\n"
         "  ballast server add 10.0.1.9:8080 --upstream app --weight 2 http://10.0.0.1:8080/api/\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

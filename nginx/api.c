@@ -94,8 +94,9 @@ static ngx_uint_t find_subject(struct bal_ngx_api *api) {
 static ngx_uint_t allowed_methods(const struct bal_ngx_api *api) {
     switch (api->what) {
     case BAL_API_ALL:
-    case BAL_API_UPSTREAM:
         return NGX_HTTP_GET | NGX_HTTP_HEAD;
+    case BAL_API_UPSTREAM:
+        return NGX_HTTP_GET | NGX_HTTP_HEAD | NGX_HTTP_PATCH;
     case BAL_API_SERVERS:
         return NGX_HTTP_GET | NGX_HTTP_HEAD | NGX_HTTP_POST;
     case BAL_API_SERVER:
@@ -153,7 +154,7 @@ static ngx_uint_t check_change(struct bal_ngx_api *api, const struct bal_change 
         return bal_ngx_api_fail(api, NGX_HTTP_CONFLICT,
                                 "policy '%s' does not look at weights; use one that does, such as "
                                 "jiq:else=least-conn",
-                                b->text);
+                                b->now.text);
     if (change->slots != BAL_AS_CONFIGURED && b->stations)
         return bal_ngx_api_fail(api, NGX_HTTP_CONFLICT,
                                 "servers of upstream \"%s\" have stations, which know "
@@ -267,7 +268,23 @@ static ngx_uint_t remove_changes(struct bal_ngx_api *api, struct bal_changes *ta
                             server ? " in upstream " : "upstream ", api->upstream);
 }
 
+/* The text is kept as Ballast writes it; that of the configuration is no change. */
+static ngx_uint_t patch_policy(struct bal_ngx_api *api, struct bal_changes *table, const ngx_str_t *body) {
+    char text[BAL_POLICY_NAME];
+    struct bal_ngx_policy policy;
+    if (bal_policy_change_read((const char *)body->data, body->len, text, &api->err))
+        return api->status = NGX_HTTP_BAD_REQUEST;
+    if (text[0] && bal_ngx_policy_check(api->conf, text, &policy, &api->err))
+        return api->status = NGX_HTTP_CONFLICT;
+    const bool other = text[0] && strcmp(policy.text, api->conf->text) != 0;
+    if (bal_changes_set_policy(table, api->upstream, other ? policy.text : NULL, &api->err))
+        return api->status = NGX_HTTP_CONFLICT;
+    return 0;
+}
+
 static ngx_uint_t edit_table(struct bal_ngx_api *api, struct bal_changes *table, const ngx_str_t *body) {
+    if (api->what == BAL_API_UPSTREAM)
+        return patch_policy(api, table, body);
     if (api->r->method == NGX_HTTP_PATCH)
         return patch_server(api, table, body);
     if (api->r->method == NGX_HTTP_POST)
@@ -305,6 +322,14 @@ static void log_change(const struct bal_ngx_api *api, const struct bal_change *c
                         change ? text : "as configured");
 }
 
+static void log_policy(const struct bal_ngx_api *api) {
+    const struct bal_ngx_upstream *b = api->conf;
+    bal_ngx_journal_log(NGX_LOG_NOTICE, api->r->connection->log,
+                        "ballast: upstream \"%s\": %V of the policy by %V: '%s' decides (configured: '%s')",
+                        api->upstream, &api->r->method_name, &api->r->connection->addr_text, b->now.text,
+                        b->text);
+}
+
 static ngx_uint_t make_change(struct bal_ngx_api *api, const ngx_str_t *body) {
     struct bal_change made;
     struct bal_changes *table = bal_ngx_changes_edit(api->changes);
@@ -329,8 +354,11 @@ static ngx_uint_t make_change(struct bal_ngx_api *api, const ngx_str_t *body) {
                       api->err.text);
         return api->status = NGX_HTTP_INTERNAL_SERVER_ERROR;
     }
-    log_change(api, change ? &made : NULL);
     apply_changes(api);
+    if (api->what == BAL_API_UPSTREAM)
+        log_policy(api);
+    else
+        log_change(api, change ? &made : NULL);
     return 0;
 }
 

@@ -92,7 +92,11 @@ static void print_upstream(struct printing *p, const struct bal_ngx_upstream *b)
     bal_ngx_text_printf(p->text, "{\"name\":");
     print_string(p->text, bal_ngx_upstream_name(b));
     bal_ngx_text_printf(p->text, ",\"policy\":");
-    print_string(p->text, b->text);
+    print_string(p->text, b->now.text);
+    if (strcmp(b->now.text, b->text) != 0) {
+        bal_ngx_text_printf(p->text, ",\"configured\":");
+        print_string(p->text, b->text);
+    }
     bal_ngx_text_printf(p->text, ",\"weights\":%s,\"stations\":%s,\"room\":%uD,\"servers\":[",
                         bal_ngx_uses_weights(b) ? "true" : "false", b->stations ? "true" : "false",
                         b->peers[0].config.servers);
@@ -168,6 +172,7 @@ static ngx_int_t add_headers(struct bal_ngx_api *api, uint64_t generation) {
     if (api->status == NGX_HTTP_NOT_ALLOWED &&
         add_header(r, "Allow",
                    api->what == BAL_API_SERVER                                   ? "GET, HEAD, PATCH, DELETE"
+                   : api->what == BAL_API_UPSTREAM                               ? "GET, HEAD, PATCH"
                    : api->what == BAL_API_SERVERS                                ? "GET, HEAD, POST"
                    : api->what == BAL_API_CHANGE || api->what == BAL_API_CHANGES ? "DELETE"
                                                                                  : "GET, HEAD") != NGX_OK)

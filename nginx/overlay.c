@@ -76,8 +76,10 @@ bool bal_ngx_overlay_apply(struct bal_ngx_peers *peers, uint32_t *count) {
     if (!table)
         return false;
     peers->changes_listed = table->generation;
+    bal_ngx_policy_update(peers->upstream, bal_changes_policy(table, bal_ngx_upstream_name(peers->upstream)));
     *count = change_servers(peers, table, *count);
     *count = add_servers(peers, table, *count);
     bal_ngx_changes_unlock(changes);
+    bal_ngx_journal_write();
     return true;
 }

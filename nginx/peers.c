@@ -258,7 +258,8 @@ static void list_servers(struct bal_ngx_peers *peers) {
     peers->server_list_count = count;
     count_tries(peers);
     peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count) ^
-                              bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32;
+                              bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32 ^
+                              hash_bytes(1, peers->upstream->now.text, strlen(peers->upstream->now.text));
 }
 
 /* ---- the role ---- */
@@ -431,8 +432,11 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
         return BAL_OK;        /* a process with a newer list may have applied it already */
     peers->shared->version++; /* first: a process that dies in the middle of this leaves numbers that mean
                                 others */
-    const enum bal_code code =
-        bal_dispatcher_configure(peers->d, now, peers->server_list, peers->server_list_count, err);
+    enum bal_code code = peers->config.policy_room
+                             ? bal_dispatcher_set_policy(peers->d, now, &peers->upstream->now.spec, err)
+                             : BAL_OK;
+    if (!code)
+        code = bal_dispatcher_configure(peers->d, now, peers->server_list, peers->server_list_count, err);
     if (!code) {
         bal_dispatcher_configure_slow_start(peers->d, now, (uint64_t)peers->upstream->slow_start * 1000000);
         bal_ngx_check_apply(peers, now);
@@ -679,11 +683,11 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bo
     u_char *end =
         ngx_snprintf(name.data, room,
                      "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL ejection=%uD,%uL servers=%uD%s "
-                     "listen=%V record=%uD plugin=%s",
+                     "listen=%V record=%uD plugin=%s room=%uz",
                      &peers->upstream->us->host, backup ? ":backup" : "", peers->upstream->text, c->slots,
                      c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
                      c->backed ? " backed" : "", &peers->upstream->own.name, records_capacity(peers),
-                     bal_ngx_plugin_hash(peers->upstream->policy.policy));
+                     bal_ngx_plugin_hash(peers->upstream->policy.policy), c->policy_room);
     end = bal_ngx_join_print(end, &c->join);
     end = bal_ngx_class_limits_print(end, c->class_limit);
     name.len = (size_t)(end - name.data);
@@ -799,6 +803,8 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
     if (backup)
         peers->config.join.most = 0;
     memcpy(peers->config.class_limit, upstream->class_limit, sizeof upstream->class_limit);
+    if (bal_ngx_changes_conf(cf)->used)
+        peers->config.policy_room = bal_dispatcher_policy_room(&peers->config);
     if (bal_dispatcher_check(&upstream->policy, &peers->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",
                       &upstream->us->host, err.text, &upstream->file, upstream->line);

@@ -226,7 +226,11 @@ static void print_peers(struct bal_ngx_text *text, const struct bal_ngx_status *
     bal_ngx_text_printf(text, "{\"upstream\":");
     bal_ngx_text_json_string(text, (const char *)upstream->us->host.data, upstream->us->host.len);
     bal_ngx_text_printf(text, ",\"backup\":%s,\"policy\":", peers == upstream->peers ? "false" : "true");
-    bal_ngx_text_json_string(text, upstream->text, strlen(upstream->text));
+    bal_ngx_text_json_string(text, upstream->now.text, strlen(upstream->now.text));
+    if (strcmp(upstream->now.text, upstream->text) != 0) {
+        bal_ngx_text_printf(text, ",\"configured\":");
+        bal_ngx_text_json_string(text, upstream->text, strlen(upstream->text));
+    }
     bal_ngx_text_printf(text,
                         ",\"default\":%s,\"stations\":%s,\"slots\":%uD,\"classes\":%uD,\"processes\":%uD,"
                         "\"room\":{\"requests\":%uD,\"servers\":%uD}",

@@ -338,7 +338,7 @@ static void print_dispatchers(struct bal_ngx_text *text, const struct bal_ngx_sn
     print_head(text, "ballast_policy_info", "gauge", "The policy of an upstream.");
     EACH_TIER {
         begin_peers(text, "ballast_policy_info", t);
-        print_label(text, "policy", t->peers->upstream->text);
+        print_label(text, "policy", t->peers->upstream->now.text);
         end_count(text, 1);
     }
     for (size_t i = 0; i < sizeof of_tiers / sizeof *of_tiers; i++) {

@@ -189,8 +189,12 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
         code = bal_dispatcher_check(&b->policy, &any, &err);
     if (!code && bal_policy_print(&b->policy, b->text, sizeof b->text) >= sizeof b->text)
         code = bal_fail(&err, BAL_E_RANGE, "the policy's text is too long");
-    if (!code)
+    if (!code) {
+        b->now.spec = b->policy;
+        memcpy(b->now.text, b->text, sizeof b->text);
+        memcpy(b->wanted, b->text, sizeof b->text);
         return NGX_CONF_OK;
+    }
     const bool unknown = ngx_strncmp(err.text, "unknown policy", strlen("unknown policy")) == 0;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast: %s%s", err.text,
                        unknown ? " (one from a file is loaded above this line, by ballast_plugin FILE;, and "
@@ -202,7 +206,7 @@ static char *set_policy(ngx_conf_t *cf, struct bal_ngx_upstream *b, const ngx_st
 /* ---- when all servers are known ---- */
 
 bool bal_ngx_uses_weights(const struct bal_ngx_upstream *b) {
-    return bal_policy_flags(&b->policy) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS);
+    return bal_policy_flags(&b->now.spec) & (BAL_NEEDS_OWN | BAL_TAKES_WEIGHTS);
 }
 
 /* Weights are for those that compare own counts or choose by them; others would ignore them. */
@@ -365,10 +369,8 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     b->default_policy = !names_policy(cf);
     const ngx_str_t policy = b->default_policy ? default_policy(cf, b) : text[1];
     char *result = set_policy(cf, b, &policy);
-    if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_MAY_HOLD) {
-        b->held = HELD;
-        b->hold = HOLD_MS;
-    }
+    b->held = HELD; /* whatever the policy is: it may be another one at run time */
+    b->hold = HOLD_MS;
     for (ngx_uint_t i = b->default_policy ? 1 : 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
                                     "slots=, hold=, hold.CLASS=, class=, ejection=, slow_start=, zone=, "

@@ -97,14 +97,22 @@ struct bal_ngx_peers {
     time_t untracked_logged_at;      /* when untracked requests were last logged */
 };
 
+/* A policy and its canonical text. */
+struct bal_ngx_policy {
+    struct bal_policy_spec spec;
+    char text[POLICY_TEXT];
+};
+
 /* The directive. Zeroed: there is none in this upstream. */
 struct bal_ngx_upstream {
     ngx_http_upstream_srv_conf_t *us;
     ngx_str_t file; /* where the directive stands */
     ngx_uint_t line;
     struct bal_policy_spec policy;
-    char text[POLICY_TEXT]; /* of the policy, canonical */
-    bool default_policy;    /* the directive names none */
+    char text[POLICY_TEXT];    /* of the policy, canonical */
+    bool default_policy;       /* the directive names none */
+    struct bal_ngx_policy now; /* the one that is used: that of the configuration, or of ballast_api */
+    char wanted[POLICY_TEXT];  /* of this process: as last read from the changes */
     ngx_uint_t slots;
     ngx_uint_t held;
     bool hold_given;
@@ -247,6 +255,15 @@ void bal_ngx_hold_process_decisions(struct bal_ngx_peers *peers);
 void bal_ngx_hold_remove(struct bal_ngx_peer_data *peer);
 /* Runs what was deferred until nginx's own calls have returned, for WAITING and REFUSED. */
 void bal_ngx_hold_run_deferred(struct bal_ngx_peer_data *peer);
+
+/* ---- policy_change.c: the policy at run time ---- */
+
+/* Can the upstream have this policy, without a reload? */
+enum bal_code bal_ngx_policy_check(const struct bal_ngx_upstream *upstream, const char *text,
+                                   struct bal_ngx_policy *policy, struct bal_error *err);
+/* This one is wanted in place of the configured one; NULL: none is. One that cannot be used is logged, once,
+ * when the caller writes the journal. */
+void bal_ngx_policy_update(struct bal_ngx_upstream *upstream, const char *text);
 
 /* ---- the others ---- */
 

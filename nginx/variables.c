@@ -114,7 +114,7 @@ static ngx_int_t get_slots(ngx_http_request_t *r, ngx_http_variable_value_t *v, 
     const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
     if (!peer || !peer->server || peer->untracked || peer->upstream->stations ||
-        !(bal_policy_flags(&peer->upstream->policy) & BAL_MAY_HOLD))
+        !(bal_policy_flags(&peer->upstream->now.spec) & BAL_MAY_HOLD))
         return set_nothing(v);
     return set_formatted(r, v, "%uL", peer->upstream->slots, 0);
 }

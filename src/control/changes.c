@@ -98,14 +98,59 @@ enum bal_code bal_changes_put(struct bal_changes *changes, const struct bal_chan
     return BAL_OK;
 }
 
+/* ---- policies ---- */
+
+static struct bal_policy_change *find_policy(const struct bal_changes *changes, const char *upstream) {
+    for (uint32_t i = 0; i < changes->policies; i++)
+        if (strcmp(changes->policy[i].upstream, upstream) == 0)
+            return (struct bal_policy_change *)&changes->policy[i];
+    return NULL;
+}
+
+const char *bal_changes_policy(const struct bal_changes *changes, const char *upstream) {
+    const struct bal_policy_change *found = find_policy(changes, upstream);
+    return found ? found->policy : NULL;
+}
+
+/* Returns how many: 1 or 0. */
+static uint32_t remove_policy(struct bal_changes *changes, const char *upstream) {
+    struct bal_policy_change *found = find_policy(changes, upstream);
+    if (found)
+        *found = changes->policy[--changes->policies];
+    return found != NULL;
+}
+
+enum bal_code bal_changes_set_policy(struct bal_changes *changes, const char *upstream, const char *policy,
+                                     struct bal_error *err) {
+    struct bal_policy_change change = {0};
+    if (!policy) {
+        remove_policy(changes, upstream);
+        return BAL_OK;
+    }
+    if (!bal_change_keeps_name(upstream) || strlen(upstream) >= sizeof change.upstream ||
+        strlen(policy) >= sizeof change.policy)
+        return bal_fail(err, BAL_E_SYNTAX,
+                        "the policy of an upstream with such a name, or of such a length, cannot be kept");
+    memcpy(change.upstream, upstream, strlen(upstream));
+    memcpy(change.policy, policy, strlen(policy));
+    remove_policy(changes, upstream);
+    if (changes->policies == BAL_POLICIES_MAX)
+        return bal_fail(err, BAL_E_RANGE, "the policies of %d upstreams are changed, and no more can be",
+                        BAL_POLICIES_MAX);
+    changes->policy[changes->policies++] = change;
+    return BAL_OK;
+}
+
+/* ---- removing ---- */
+
 uint32_t bal_changes_remove(struct bal_changes *changes, const char *upstream, const char *server) {
-    uint32_t count = 1;
+    uint32_t count = 1, policies = server ? 0 : remove_policy(changes, upstream);
     const struct bal_change *first =
         server ? bal_changes_find(changes, upstream, server) : bal_changes_of(changes, upstream, &count);
     if (!first || count == 0)
-        return 0;
+        return policies;
     cut(changes, (uint32_t)(first - changes->change), count);
-    return count;
+    return count + policies;
 }
 
 bool bal_change_apply(const struct bal_change *change, struct bal_dispatcher_server *server) {

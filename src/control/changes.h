@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Changes of servers at run time, on top of the configuration: what they are, their JSON, and the file that
- * keeps them. schema/api.schema.json describes the JSON.
+/* Changes of servers and policies at run time, on top of the configuration: what they are, their JSON, and
+ * the file that keeps them. schema/api.schema.json describes the JSON.
  *
  * A change belongs to one server of one upstream. It is kept as long as something differs from the
  * configuration. Changes of servers and upstreams that the configuration does not name (any longer) do
@@ -14,6 +14,8 @@
 
 enum {
     BAL_CHANGES_MAX = 2048,     /* servers that are changed */
+    BAL_POLICIES_MAX = 256,     /* upstreams whose policy is */
+    BAL_POLICY_NAME = 256,      /* bytes of the text of a policy, the terminator included */
     BAL_UPSTREAM_NAME = 128,    /* bytes of the name of an upstream, the terminator included */
     BAL_CHANGES_FILE = 1 << 20, /* bytes of a file, at most */
     BAL_WEIGHT_MOST = 1000000,  /* also of slots and max_conns */
@@ -34,11 +36,18 @@ struct bal_change {
     uint32_t weight, max_conns, slots; /* max_conns 0: any number */
 };
 
+/* The policy of an upstream. */
+struct bal_policy_change {
+    char upstream[BAL_UPSTREAM_NAME], policy[BAL_POLICY_NAME];
+};
+
 /* Sorted by upstream and server. */
 struct bal_changes {
     uint64_t generation; /* one more with each change */
     uint32_t count;
+    uint32_t policies;
     struct bal_change change[BAL_CHANGES_MAX];
+    struct bal_policy_change policy[BAL_POLICIES_MAX];
 };
 
 /* The change that changes nothing. False: a name is too long. */
@@ -55,8 +64,14 @@ bool bal_change_keeps_name(const char *name);
  * file could not keep one of its names. */
 enum bal_code bal_changes_put(struct bal_changes *changes, const struct bal_change *change,
                               struct bal_error *err);
-/* Of one server; of all of the upstream: server is NULL. Returns how many. */
+/* Of one server; of all of the upstream, and of its policy: server is NULL. Returns how many. */
 uint32_t bal_changes_remove(struct bal_changes *changes, const char *upstream, const char *server);
+
+/* The policy that an upstream has in place of the configured one; NULL: it has that one. */
+const char *bal_changes_policy(const struct bal_changes *changes, const char *upstream);
+/* policy: NULL is the configured one. BAL_E_RANGE and BAL_E_SYNTAX as above. */
+enum bal_code bal_changes_set_policy(struct bal_changes *changes, const char *upstream, const char *policy,
+                                     struct bal_error *err);
 
 /* What a dispatcher is told of the server. False: it is removed. */
 bool bal_change_apply(const struct bal_change *change, struct bal_dispatcher_server *server);
@@ -65,6 +80,9 @@ bool bal_change_apply(const struct bal_change *change, struct bal_dispatcher_ser
  * what is configured. With `add` the server is named in it. On failure *change is undefined. */
 enum bal_code bal_change_read(const char *text, size_t length, bool add, struct bal_change *change,
                               struct bal_error *err);
+/* Reads the JSON of a change of the policy; "" means the configured one. */
+enum bal_code bal_policy_change_read(const char *text, size_t length, char policy[BAL_POLICY_NAME],
+                                     struct bal_error *err);
 /* What is changed, as members of an object: `"state":"drain","weight":2`; "" when nothing is. Returns the
  * length, which is less than BAL_CHANGE_TEXT. */
 enum { BAL_CHANGE_TEXT = 200 };

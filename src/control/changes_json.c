@@ -219,8 +219,76 @@ static bool read_list(struct reading *r, struct bal_changes *changes) {
     return !r->json.fault;
 }
 
+/* ---- policies ---- */
+
+static bool read_policy_text(struct reading *r, char policy[BAL_POLICY_NAME]) {
+    policy[0] = '\0';
+    if (read_null(r))
+        return true;
+    return bal_json_reader_string(&r->json, policy, BAL_POLICY_NAME) &&
+           (policy[0] ||
+            bal_json_reader_fail(&r->json, "policy is the text of a policy, or null as configured"));
+}
+
+enum bal_code bal_policy_change_read(const char *text, size_t length, char policy[BAL_POLICY_NAME],
+                                     struct bal_error *err) {
+    struct reading r = {.err = err};
+    char key[32];
+    bool any = false;
+    bal_json_reader_init(&r.json, text, length);
+    if (bal_json_reader_open(&r.json, '{'))
+        while (bal_json_reader_key(&r.json, key, sizeof key)) {
+            if (any || strcmp(key, "policy") != 0)
+                bal_json_reader_fail(&r.json, "use the field policy, once, and no other");
+            else
+                any = read_policy_text(&r, policy);
+            if (r.json.fault)
+                break;
+        }
+    if (!r.json.fault && !any)
+        bal_json_reader_fail(&r.json, "no field; use policy");
+    return bal_json_reader_end(&r.json) ? BAL_OK : fail(&r, r.json.fault);
+}
+
+/* An element of the list of policies in a file. */
+static bool read_policy(struct reading *r, struct bal_changes *changes) {
+    static const char *const names[] = {"upstream", "policy"};
+    struct bal_policy_change change = {0};
+    char key[32];
+    unsigned next = 0;
+    if (!bal_json_reader_open(&r->json, '{'))
+        return false;
+    while (bal_json_reader_key(&r->json, key, sizeof key)) {
+        if (next == sizeof names / sizeof *names || strcmp(key, names[next]) != 0)
+            return bal_json_reader_fail(&r->json, "a policy has upstream and policy");
+        if (next == 0 ? !read_name(r, change.upstream, sizeof change.upstream)
+                      : !read_policy_text(r, change.policy))
+            return false;
+        next++;
+    }
+    if (r->json.fault)
+        return false;
+    if (next < sizeof names / sizeof *names || !change.policy[0])
+        return bal_json_reader_fail(&r->json, "a policy has upstream and policy");
+    if (bal_changes_policy(changes, change.upstream))
+        return bal_json_reader_fail(&r->json, "an upstream that stands here twice");
+    return bal_changes_set_policy(changes, change.upstream, change.policy, NULL) == BAL_OK ||
+           bal_json_reader_fail(&r->json, "more than 256 policies");
+}
+
+static bool read_policies(struct reading *r, struct bal_changes *changes) {
+    if (!bal_json_reader_open(&r->json, '['))
+        return false;
+    while (bal_json_reader_item(&r->json))
+        if (!read_policy(r, changes))
+            return false;
+    return !r->json.fault;
+}
+
+/* The policies may be missing. */
 static bool read_file(struct reading *r, struct bal_changes *changes) {
-    static const char *const names[] = {"ballast_state", "generation", "changes"};
+    static const char *const names[] = {"ballast_state", "generation", "changes", "policies"};
+    enum { REQUIRED = 3 };
     char key[32];
     unsigned next = 0;
     if (!bal_json_reader_open(&r->json, '{'))
@@ -228,11 +296,14 @@ static bool read_file(struct reading *r, struct bal_changes *changes) {
     while (bal_json_reader_key(&r->json, key, sizeof key)) {
         if (next == sizeof names / sizeof *names || strcmp(key, names[next]) != 0)
             return bal_json_reader_fail(&r->json, "this is no file of ballast_state");
-        if (next == 0 ? !read_version(r) : next == 1 ? !read_generation(r, changes) : !read_list(r, changes))
+        if (next == 0   ? !read_version(r)
+            : next == 1 ? !read_generation(r, changes)
+            : next == 2 ? !read_list(r, changes)
+                        : !read_policies(r, changes))
             return false;
         next++;
     }
-    if (!r->json.fault && next < sizeof names / sizeof *names)
+    if (!r->json.fault && next < REQUIRED)
         return bal_json_reader_fail(&r->json, "this is no file of ballast_state");
     return bal_json_reader_end(&r->json);
 }
@@ -240,14 +311,14 @@ static bool read_file(struct reading *r, struct bal_changes *changes) {
 enum bal_code bal_changes_read(const char *text, size_t length, struct bal_changes *changes,
                                struct bal_error *err) {
     struct reading r = {.place = IN_FILE, .err = err};
-    changes->count = 0;
+    changes->count = changes->policies = 0;
     changes->generation = 0;
     bal_json_reader_init(&r.json, text, length);
     if (length > BAL_CHANGES_FILE)
         return bal_fail(err, BAL_E_RANGE, "%zu bytes, where at most %d are read", length, BAL_CHANGES_FILE);
     if (read_file(&r, changes))
         return BAL_OK;
-    changes->count = 0;
+    changes->count = changes->policies = 0;
     changes->generation = 0;
     return fail(&r, r.json.fault);
 }
@@ -293,6 +364,17 @@ static void print_change(struct json *json, const struct bal_change *c) {
     bal_json_close(json, '}');
 }
 
+static void print_policies(struct json *json, const struct bal_changes *changes) {
+    bal_json_open(json, "policies", '[');
+    for (uint32_t i = 0; i < changes->policies; i++) {
+        bal_json_open_line(json, NULL, '{');
+        bal_json_text(json, "upstream", changes->policy[i].upstream);
+        bal_json_text(json, "policy", changes->policy[i].policy);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, ']');
+}
+
 void bal_changes_print(const struct bal_changes *changes, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
@@ -303,5 +385,7 @@ void bal_changes_print(const struct bal_changes *changes, FILE *out) {
     for (uint32_t i = 0; i < changes->count; i++)
         print_change(&json, &changes->change[i]);
     bal_json_close(&json, ']');
+    if (changes->policies)
+        print_policies(&json, changes);
     bal_json_close(&json, '}');
 }

@@ -11,6 +11,7 @@ static void dispatch_held(struct bal_dispatcher *d);
 /* ---- what every operation does ---- */
 
 void bal_dispatcher_recover(struct bal_dispatcher *d) {
+    d->block->counts.rebuilds++;
     bal_dispatcher_rebuild(d);
     dispatch_held(d);
 }

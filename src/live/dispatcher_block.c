@@ -12,10 +12,17 @@ static const uint64_t magic = UINT64_C(0x62616c6469730007); /* "baldis" and a ve
 
 /* ---- layout ---- */
 
-static struct bal_dispatcher_config normalized(struct bal_dispatcher_config config) {
+static struct bal_dispatcher_config normalized(struct bal_dispatcher_config config,
+                                               const struct bal_policy_spec *policy) {
     config.classes = config.classes ? config.classes : 1;
     config.slots = config.slots ? config.slots : 1;
+    config.probe_room = bal_dispatcher_probe_room(policy, &config);
     return config;
+}
+
+static size_t state_size(const struct bal_dispatcher *d, const struct bal_dispatcher_config *config) {
+    const size_t size = bal_policy_size(&d->policy, &d->setting);
+    return size > config->policy_room ? size : config->policy_room;
 }
 
 static struct bal_policy_context setting_of(const struct bal_dispatcher_config *config) {
@@ -29,7 +36,7 @@ static bool waits_for_probes(const struct bal_policy_spec *policy,
 }
 
 static uint32_t inquiries(const struct bal_policy_spec *policy, const struct bal_dispatcher_config *config) {
-    if (!waits_for_probes(policy, config))
+    if (!waits_for_probes(policy, config) && !(config->stations && config->policy_room))
         return 0;
     return config->requests < INQUIRIES ? config->requests : INQUIRIES;
 }
@@ -58,7 +65,7 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->own = carve(base, &size, numbers);
     d->urgent = carve(base, &size, numbers);
     d->open = carve(base, &size, bal_set_size(n));
-    d->state = carve(base, &size, bal_policy_size(&d->policy, &d->setting));
+    d->state = carve(base, &size, state_size(d, config));
     d->ejection = carve(base, &size, bal_ejection_size(n));
     d->server = carve(base, &size, n * sizeof *d->server);
     d->worker = carve(base, &size, config->workers * sizeof *d->worker);
@@ -79,13 +86,17 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->stations = carve(base, &size, d->places * sizeof *d->stations);
     d->listed = carve(base, &size, d->places * sizeof *d->listed);
     d->numbers = carve(base, &size, numbers);
-    d->inquiry_room = d->flags & BAL_NEEDS_INDEX || n < ASKED_MOST ? n : ASKED_MOST;
+    d->inquiry_room = config->probe_room;
     d->inquiry_size = (sizeof(struct inquiry) + d->inquiry_room * sizeof(uint32_t) + 7) & ~(size_t)7;
     d->inquiries = carve(base, &size, inquiries(&d->policy, config) * d->inquiry_size);
     void *ledger = carve(base, &size, bal_ledger_size(config->requests, sizeof(struct request)));
     if (ledger)
         d->ledger = bal_ledger_at(ledger, config->requests, sizeof(struct request));
     return size;
+}
+
+void bal_dispatcher_lay_out(struct bal_dispatcher *d) {
+    lay_out(d, (char *)d->block, &d->block->config);
 }
 
 /* ---- checks ---- */
@@ -147,7 +158,7 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
 /* ---- creating ---- */
 
 size_t bal_dispatcher_size(const struct bal_policy_spec *policy, const struct bal_dispatcher_config *config) {
-    const struct bal_dispatcher_config whole = normalized(*config);
+    const struct bal_dispatcher_config whole = normalized(*config, policy);
     struct bal_dispatcher view = {.policy = *policy};
     return lay_out(&view, NULL, &whole);
 }
@@ -172,7 +183,7 @@ static void empty_lists(struct bal_dispatcher *d) {
 
 void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
                            const struct bal_dispatcher_config *config, uint64_t now) {
-    const struct bal_dispatcher_config whole = normalized(*config);
+    const struct bal_dispatcher_config whole = normalized(*config, policy);
     struct bal_dispatcher view = {.policy = *policy}, *d = &view;
     const size_t size = lay_out(d, memory, &whole);
     memset(memory, 0, size);
@@ -181,7 +192,7 @@ void bal_dispatcher_create(void *memory, const struct bal_policy_spec *policy,
     if (whole.stations && (whole.join.most || whole.join.own.family))
         block->members_at = now;
     bal_backlog_init(&block->backlog);
-    bal_policy_print(policy, block->policy, sizeof block->policy);
+    bal_policy_print(policy, block->policy[0], sizeof block->policy[0]);
     if (whole.stations)
         bal_sender_init(&block->sender, whole.fleet, whole.id, whole.boot);
     bal_ledger_init(&d->ledger, whole.requests, sizeof(struct request));
@@ -208,15 +219,17 @@ static size_t out_at(const struct bal_dispatcher *d) {
     return (sizeof *d + d->inquiry_room * sizeof(uint32_t) + 7) & ~(size_t)7;
 }
 
-static uint32_t out_room(const struct bal_dispatcher *d) {
-    return BAL_OUT_ROOM + (d->probes ? d->inquiry_room : 0);
+static uint32_t out_room(const struct bal_dispatcher *d, const struct bal_dispatcher_config *config) {
+    const bool may_probe = d->probes || (config->stations && config->policy_room);
+    return BAL_OUT_ROOM + (may_probe ? d->inquiry_room : 0);
 }
 
 size_t bal_dispatcher_view_size(const struct bal_policy_spec *policy,
                                 const struct bal_dispatcher_config *config) {
+    const struct bal_dispatcher_config whole = normalized(*config, policy);
     struct bal_dispatcher view = {.policy = *policy};
-    lay_out(&view, NULL, config);
-    return out_at(&view) + out_room(&view) * sizeof(struct bal_message);
+    lay_out(&view, NULL, &whole);
+    return out_at(&view) + out_room(&view, &whole) * sizeof(struct bal_message);
 }
 
 static enum bal_code check_magic(const struct block *block, struct bal_error *err) {
@@ -231,7 +244,7 @@ enum bal_code bal_dispatcher_open(struct bal_dispatcher *d, void *memory, uint64
     struct bal_policy_spec policy;
     enum bal_code code = check_magic(block, err);
     if (!code)
-        code = bal_policy_parse(block->policy, &policy, err);
+        code = bal_policy_parse(block->policy[0], &policy, err);
     return code ? code : bal_dispatcher_open_with(d, memory, &policy, seed, err);
 }
 
@@ -242,10 +255,10 @@ enum bal_code bal_dispatcher_open_with(struct bal_dispatcher *d, void *memory,
     const enum bal_code code = check_magic(block, err);
     if (code)
         return code;
-    *d = (struct bal_dispatcher){.self = BAL_NOBODY, .policy = *policy};
+    *d = (struct bal_dispatcher){.self = BAL_NOBODY, .policy = *policy, .created = *policy};
     lay_out(d, memory, &block->config);
     d->box.out = (void *)((char *)d + out_at(d));
-    d->box.room = out_room(d);
+    d->box.room = out_room(d, &block->config);
     bal_dispatcher_init_fleet_view(d);
     bal_rng_init(&d->rng, seed, 0, BAL_STREAM_POLICY);
     bal_rng_init(&d->chance, seed, 0, BAL_STREAM_NETWORK);
@@ -309,8 +322,10 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
             d->station[server] = bal_address_id(d->server[server].name, strlen(d->server[server].name));
     bal_dispatcher_servers_changed(d);
     recount_questions(d);
-    if (!bal_policy_is_consistent(&d->policy, &d->setting, d->state))
+    if (d->block->policy_started != d->policies ||
+        !bal_policy_is_consistent(&d->policy, &d->setting, d->state))
         bal_policy_init(&d->policy, &d->setting, d->state);
+    d->block->policy_started = d->policies;
     for (uint32_t server = 0; server < d->servers; server++) {
         struct server *s = &d->server[server];
         if (s->presence == NOT_THERE && d->own[server] > 0)
@@ -334,7 +349,6 @@ static void rebuild_fleet(struct bal_dispatcher *d) {
 
 void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
     struct block *block = d->block;
-    block->counts.rebuilds++;
     block->joins.version++;
     memset(d->own, 0, d->servers * sizeof *d->own);
     memset(d->urgent, 0, d->servers * sizeof *d->urgent);

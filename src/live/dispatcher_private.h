@@ -3,8 +3,9 @@
  *
  * dispatcher_block.c lays out the block and rebuilds it from the requests; dispatcher_servers.c applies the
  * list of servers; dispatcher_server_state.c keeps their state; dispatcher_check.c closes those that fail
- * their health checks (check.c); dispatcher_members.c knows who has joined; dispatcher_backlog.c requests
- * offers for requests that are held; dispatcher.c has the public operations. */
+ * their health checks (check.c); dispatcher_policy.c sets another policy; dispatcher_members.c knows who has
+ * joined; dispatcher_backlog.c requests offers for requests that are held; dispatcher.c has the public
+ * operations. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H
 
@@ -128,7 +129,10 @@ struct block {
     uint32_t tree_valid; /* by_weight is up to date */
     struct bal_dispatcher_config config;
     struct bal_dispatcher_counts counts;
-    char policy[POLICY_TEXT];
+    /* Another policy is written to the other side first: `policy[policies % 2]` decides. */
+    char policy[2][POLICY_TEXT];
+    uint32_t policies;       /* that have been set */
+    uint32_t policy_started; /* its state is that of the policy with this number */
     struct bal_sender sender;
     struct bal_list asking;
     struct bal_list held[BAL_CLASSES_MAX];
@@ -146,6 +150,7 @@ struct block {
 struct bal_dispatcher {
     struct block *block;
     struct bal_policy_spec policy;
+    uint32_t policies; /* the number of that policy, as in the block */
     struct bal_policy_context setting;
     unsigned flags;    /* of the policy */
     bool probes;       /* it probes stations and waits */
@@ -181,7 +186,8 @@ struct bal_dispatcher {
     size_t inquiry_size;
     void *state;
     struct bal_outbox box;
-    uint32_t ask[]; /* inquiry_room of them */
+    struct bal_policy_spec created; /* the policy that the block was created with */
+    uint32_t ask[];                 /* inquiry_room of them */
 };
 
 static inline struct request *request_at(const struct bal_dispatcher *d, uint32_t i) {
@@ -229,8 +235,19 @@ static inline bool policy_wants(const struct bal_dispatcher *d, unsigned what) {
 
 /* ---- dispatcher_block.c ---- */
 
-/* Rebuilds everything from the requests: a process has died in the middle of an operation. */
+/* Rebuilds everything from the requests: a process has died in the middle of an operation, or another policy
+ * decides. */
 void bal_dispatcher_rebuild(struct bal_dispatcher *d);
+/* Where everything lies in the block, for the view's policy. */
+void bal_dispatcher_lay_out(struct bal_dispatcher *d);
+
+/* ---- dispatcher_policy.c ---- */
+
+/* Another process has set another policy: this view takes it over. */
+void bal_dispatcher_adopt_policy(struct bal_dispatcher *d);
+/* Servers in the sample of a request, under that policy. */
+uint32_t bal_dispatcher_probe_room(const struct bal_policy_spec *policy,
+                                   const struct bal_dispatcher_config *config);
 
 /* ---- dispatcher_servers.c ---- */
 
@@ -339,6 +356,8 @@ static inline void dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
     block->now = now > block->now ? now : block->now;
     const bool died = block->busy;
     __atomic_store_n(&block->busy, 1, __ATOMIC_RELEASE);
+    if (__builtin_expect(d->policies != block->policies, 0))
+        bal_dispatcher_adopt_policy(d);
     if (__builtin_expect(died, 0))
         bal_dispatcher_recover(d);
     refresh_fleet_view(d);

@@ -244,13 +244,71 @@ static void skips_any_value(void **context) {
     assert_true(skips("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"));    /* 32 */
 }
 
+/* ---- policies ---- */
+
+static void policies_are_kept_by_upstream(void **context) {
+    struct bal_error err = {0};
+    char *text = NULL;
+    size_t size = 0;
+    (void)context;
+    memset(&table, 0, sizeof table);
+    put_change("u", "a:1", BAL_STATE_DOWN);
+    assert_null(bal_changes_policy(&table, "u"));
+    assert_int_equal(bal_changes_set_policy(&table, "u", "random", &err), BAL_OK);
+    assert_int_equal(bal_changes_set_policy(&table, "v", "jsq", &err), BAL_OK);
+    assert_int_equal(bal_changes_set_policy(&table, "u", "pod:d=2", &err), BAL_OK);
+    assert_int_equal(bal_changes_set_policy(&table, "a b", "jsq", &err), BAL_E_SYNTAX);
+    assert_int_equal(table.policies, 2);
+    FILE *out = open_memstream(&text, &size);
+    bal_changes_print(&table, out);
+    fclose(out);
+    static struct bal_changes read;
+    assert_int_equal(bal_changes_read(text, size, &read, &err), BAL_OK);
+    assert_string_equal(bal_changes_policy(&read, "u"), "pod:d=2");
+    assert_string_equal(bal_changes_policy(&read, "v"), "jsq");
+    assert_int_equal(read.count, 1);
+    assert_int_equal(bal_changes_remove(&read, "u", NULL), 2); /* the server and the policy */
+    assert_null(bal_changes_policy(&read, "u"));
+    assert_int_equal(bal_changes_set_policy(&read, "v", NULL, &err), BAL_OK);
+    assert_int_equal(read.policies, 0);
+    free(text);
+}
+
+static void reads_a_policy(const char *body, enum bal_code code, const char *policy) {
+    char text[BAL_POLICY_NAME];
+    struct bal_error err = {0};
+    assert_int_equal(bal_policy_change_read(body, strlen(body), text, &err), code);
+    if (!code)
+        assert_string_equal(text, policy);
+}
+
+static void bodies_of_policies(void **context) {
+    (void)context;
+    reads_a_policy("{\"policy\": \"pod:d=2\"}", BAL_OK, "pod:d=2");
+    reads_a_policy("{\"policy\": null}", BAL_OK, "");
+    reads_a_policy("{}", BAL_E_SYNTAX, "");
+    reads_a_policy("{\"policy\": \"\"}", BAL_E_SYNTAX, "");
+    reads_a_policy("{\"policy\": 3}", BAL_E_SYNTAX, "");
+    reads_a_policy("{\"policy\": \"a\", \"policy\": \"b\"}", BAL_E_SYNTAX, "");
+    reads_a_policy("{\"weight\": 3}", BAL_E_SYNTAX, "");
+    reads_a_policy("{\"policy\": \"a\"} x", BAL_E_SYNTAX, "");
+    reads_a_policy("", BAL_E_SYNTAX, "");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_was_put), cmocka_unit_test(is_full_at_last),
-        cmocka_unit_test(changes_a_server),   cmocka_unit_test(keeps_what_is_not_named),
-        cmocka_unit_test(reads_a_new_server), cmocka_unit_test(refuses_what_is_wrong),
-        cmocka_unit_test(keeps_a_file),       cmocka_unit_test(knows_foreign_files),
-        cmocka_unit_test(skips_any_value),    cmocka_unit_test(refuses_what_a_file_cannot_keep),
+        cmocka_unit_test(finds_what_was_put),
+        cmocka_unit_test(is_full_at_last),
+        cmocka_unit_test(changes_a_server),
+        cmocka_unit_test(keeps_what_is_not_named),
+        cmocka_unit_test(reads_a_new_server),
+        cmocka_unit_test(refuses_what_is_wrong),
+        cmocka_unit_test(keeps_a_file),
+        cmocka_unit_test(knows_foreign_files),
+        cmocka_unit_test(skips_any_value),
+        cmocka_unit_test(refuses_what_a_file_cannot_keep),
+        cmocka_unit_test(policies_are_kept_by_upstream),
+        cmocka_unit_test(bodies_of_policies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1872,6 +1872,171 @@ static void a_block_is_opened_with_a_policy_that_has_no_name_here(void **user) {
     free(block);
 }
 
+/* ---- another policy ---- */
+
+static const char *const switched[] = {
+    "random",         "round-robin", "least-conn", "jiq",  "jiq:else=hold", "jiq:else=least-conn",
+    "rcpb:else=hold", "pi",          "lsq",        "ewma", "prequal",       "pod:d=3",
+    "pod-memory",     "jsq",         "sed",        "rcpb", "fastest-idle",  "weighted-round-robin"};
+enum { SWITCHED = sizeof switched / sizeof *switched, UNDER_WAY = 24 };
+
+/* Tickets of one process. */
+struct tickets {
+    struct bal_dispatcher *d;
+    uint64_t sent[UNDER_WAY], waiting[UNDER_WAY];
+    uint32_t sents, waitings;
+};
+
+static void sound_view(const struct bal_dispatcher *d) {
+    const char *fault = bal_dispatcher_find_inconsistency(d);
+    if (fault)
+        fail_msg("%s", fault);
+}
+
+static void set_policy(struct bal_dispatcher *d, uint64_t now, const char *text) {
+    struct bal_policy_spec policy;
+    struct bal_error err = {0};
+    assert_int_equal(bal_policy_parse(text, &policy, &err), BAL_OK);
+    if (bal_dispatcher_set_policy(d, now, &policy, &err))
+        fail_msg("%s: %s", text, err.text);
+    sound_view(d);
+}
+
+static void learn_all(struct tickets *t, uint64_t now, uint64_t *refused) {
+    struct bal_dispatch to;
+    while (bal_dispatcher_next_decision(t->d, now, &to)) {
+        for (uint32_t i = 0; i < t->waitings; i++)
+            if (t->waiting[i] == to.ticket)
+                t->waiting[i] = t->waiting[--t->waitings];
+        *refused += to.verdict == BAL_REFUSE;
+        if (to.verdict == BAL_SEND)
+            t->sent[t->sents++] = to.ticket;
+    }
+}
+
+static void come(struct tickets *t, uint64_t now, uint64_t *refused) {
+    struct bal_dispatch to;
+    if (t->sents + t->waitings == UNDER_WAY)
+        return;
+    bal_dispatcher_arrive(t->d, now, 0, &to);
+    if (to.verdict == BAL_SEND)
+        t->sent[t->sents++] = to.ticket;
+    else if (to.verdict == BAL_WAIT)
+        t->waiting[t->waitings++] = to.ticket;
+    else
+        ++*refused;
+}
+
+static void leave(struct tickets *t, uint64_t now, struct bal_rng *rng) {
+    if (!t->sents)
+        return;
+    const uint32_t i = bal_rng_below(rng, t->sents);
+    assert_true(bal_dispatcher_respond(t->d, now, t->sent[i], BAL_OUTCOME_GOOD));
+    t->sent[i] = t->sent[--t->sents];
+}
+
+/* Two processes, and every policy after every other one, while requests come, wait and go. */
+static void another_policy_decides_in_all_processes(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(6);
+    config.requests = 64;
+    config.hold_ns = 100000 * MS;
+    config.policy_room = bal_dispatcher_policy_room(&config);
+    struct fixture f = begin("least-conn", &config);
+    struct tickets both[2] = {{.d = f.d}, {.d = view_of(&f, 2)}};
+    assert_int_equal(bal_dispatcher_join(both[1].d, f.now, 12, 1, NULL), BAL_OK);
+    struct bal_rng rng;
+    uint64_t refused = 0;
+    bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
+    for (int step = 0; step < 20000; step++) {
+        struct tickets *t = &both[bal_rng_below(&rng, 2)];
+        f.now += bal_rng_below(&rng, 3) * MS;
+        if (bal_rng_below(&rng, 2))
+            come(t, f.now, &refused);
+        else
+            leave(t, f.now, &rng);
+        if (bal_rng_below(&rng, 20) == 0)
+            set_policy(t->d, f.now, switched[bal_rng_below(&rng, SWITCHED)]);
+        bal_dispatcher_run_timers(t->d, f.now);
+        learn_all(&both[0], f.now, &refused);
+        learn_all(&both[1], f.now, &refused);
+        sound_view(t->d);
+    }
+    set_policy(f.d, f.now, "random"); /* those that are held are sent */
+    for (int k = 0; k < 2; k++) {
+        learn_all(&both[k], f.now, &refused);
+        assert_int_equal(both[k].waitings, 0);
+        while (both[k].sents)
+            leave(&both[k], f.now, &rng);
+    }
+    const struct bal_dispatcher_counts counts = bal_dispatcher_counts(f.d);
+    assert_true(counts.arrived == counts.answered + refused && counts.held > 100);
+    assert_int_equal(counts.void_tickets, 0);
+    assert_int_equal(counts.rebuilds, 0);
+    free(both[1].d);
+    end(&f);
+}
+
+/* The process that sets it dies when the new one counts, and nothing else has been done. */
+static void a_process_that_dies_while_it_sets_the_policy(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(4);
+    config.policy_room = bal_dispatcher_policy_room(&config);
+    for (uint32_t i = 0; i < SWITCHED; i++) {
+        struct fixture f = begin("jiq:else=hold", &config);
+        struct bal_dispatcher *other = view_of(&f, 2);
+        assert_int_equal(bal_dispatcher_join(other, f.now, 12, 1, NULL), BAL_OK);
+        for (int k = 0; k < 6; k++) /* four are sent, two wait */
+            arrive(&f, 0);
+        memset(f.d->state, 0xff, config.policy_room); /* whatever was there */
+        strcpy(f.d->block->policy[1], switched[i]);
+        f.d->block->policies = 1;
+        f.d->block->busy = 1;
+        struct bal_dispatch to;
+        bal_dispatcher_arrive(other, f.now, 0, &to);
+        sound_view(other);
+        assert_int_equal(bal_dispatcher_counts(other).rebuilds, 1);
+        bal_dispatcher_run_timers(f.d, f.now);
+        free(other);
+        end(&f);
+    }
+}
+
+static void refuses_policy(struct fixture *f, const char *text, const char *why) {
+    struct bal_policy_spec policy;
+    struct bal_error err = {0};
+    assert_int_equal(bal_policy_parse(text, &policy, &err), BAL_OK);
+    assert_int_not_equal(bal_dispatcher_set_policy(f->d, f->now, &policy, &err), BAL_OK);
+    if (!strstr(err.text, why))
+        fail_msg("%s: '%s' does not say '%s'", text, err.text, why);
+    assert_int_equal(f->d->block->policies, 0);
+    sound(f);
+}
+
+static void policies_that_cannot_be_set(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = plain(4);
+    struct fixture f = begin("jiq", &config);
+    refuses_policy(&f, "random", "there is no room for another policy");
+    end(&f);
+    config.policy_room = bal_dispatcher_policy_room(&config);
+    f = begin("jiq", &config);
+    refuses_policy(&f, "tabs", "");
+    refuses_policy(&f, "least-work", "");
+    end(&f);
+    config = stationed(4);
+    config.policy_room = bal_dispatcher_policy_room(&config);
+    f = begin("jiq", &config);
+    refuses_policy(&f, "tabs", "cannot begin or end while requests are under way");
+    refuses_policy(&f, "pod-ssp", "");
+    set_policy(f.d, f.now, "pod:d=2");
+    arrive(&f, 0); /* it waits for replies */
+    set_policy(f.d, f.now, "jiq");
+    f.now += 100 * MS;
+    bal_dispatcher_run_timers(f.d, f.now);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_counted_until_they_are_answered),
@@ -1943,6 +2108,9 @@ int main(void) {
         cmocka_unit_test(large_fleets_are_configured_in_time_that_grows_with_them),
         cmocka_unit_test(all_servers_of_a_large_fleet_are_asked),
         cmocka_unit_test(a_block_is_opened_with_a_policy_that_has_no_name_here),
+        cmocka_unit_test(another_policy_decides_in_all_processes),
+        cmocka_unit_test(a_process_that_dies_while_it_sets_the_policy),
+        cmocka_unit_test(policies_that_cannot_be_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

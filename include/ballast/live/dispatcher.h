@@ -75,6 +75,9 @@ struct bal_dispatcher_config {
     uint64_t grace_ns;    /* stations: how long a server that has not reported yet may be chosen */
     uint64_t beat_ns;     /* stations: how often backlogs and starts are announced */
     uint32_t fleet;       /* stations: for messages; see wire.h */
+    size_t policy_room;   /* for the state of policies that are set later: bal_dispatcher_policy_room(), or 0:
+                             none will be */
+    uint32_t probe_room;  /* set when the block is created */
     uint64_t id, boot;
     struct bal_join_config join; /* stations that are not listed; `servers` includes them */
 };
@@ -87,6 +90,10 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
 size_t bal_dispatcher_size(const struct bal_policy_spec *policy, const struct bal_dispatcher_config *config);
 void bal_dispatcher_create(void *block, const struct bal_policy_spec *policy,
                            const struct bal_dispatcher_config *config, uint64_t now);
+
+/* Room for any policy of the table, with parameters that take as much as their defaults; only
+ * config->servers and config->stations are looked at. */
+size_t bal_dispatcher_policy_room(const struct bal_dispatcher_config *config);
 
 struct bal_dispatcher;
 
@@ -143,6 +150,20 @@ struct bal_dispatcher_server {
 enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
                                        const struct bal_dispatcher_server *servers, uint32_t count,
                                        struct bal_error *err);
+
+/* ---- the policy ---- */
+
+/* From now on another policy decides, in all processes. Requests under way stay where they are, those that
+ * are held go on waiting or are sent, as it wants; what the old one had learned is forgotten, and the new one
+ * is told the state of each server. O(requests log requests + servers^2). A block whose `policy_room` is 0
+ * takes no other policy, and none takes one that switches servers off or moves requests, if it is not the one
+ * it was created with. On failure nothing has changed. The one that decides already changes nothing. */
+enum bal_code bal_dispatcher_set_policy(struct bal_dispatcher *d, uint64_t now,
+                                        const struct bal_policy_spec *policy, struct bal_error *err);
+/* Whether that would succeed for a block that was created with the policy `created`. */
+enum bal_code bal_dispatcher_check_policy(const struct bal_policy_spec *created,
+                                          const struct bal_dispatcher_config *config,
+                                          const struct bal_policy_spec *policy, struct bal_error *err);
 
 /* ---- requests ---- */
 
