@@ -1107,7 +1107,7 @@ static struct bal_model model_of(const struct setting *setting) {
     return model;
 }
 
-/* 79 settings with a policy x 19 quantities that may differ: with 5e-8 for each of them the test fails by
+/* 83 settings with a policy x 19 quantities that may differ: with 5e-8 for each of them the test fails by
  * chance with a probability below 1e-4 in total. */
 enum { RUNS = 40 };
 static const double alarm = 5e-8;
@@ -1192,6 +1192,18 @@ static void servers_that_are_not_heard_of(void **state) {
         .dispatchers = 2, .delay = EXPONENTIAL, .mean_delay = 0.1, .loss = 0.6, .heartbeat = 1, .load = 0.5});
 }
 
+/* So much that often none is open: jobs go to silent servers. */
+static void servers_of_which_none_is_heard_of(void **state) {
+    (void)state;
+    const struct setting setting = {
+        .dispatchers = 2, .delay = EXPONENTIAL, .mean_delay = 0.1, .loss = 0.9, .heartbeat = 1, .load = 0.5};
+    bool good = agrees_with_engine(&setting, RANDOM);
+    good &= agrees_with_engine(&setting, OWN);
+    good &= agrees_with_engine(&setting, POD_2);
+    good &= agrees_with_engine(&setting, JIQ_HOLD);
+    assert_true(good);
+}
+
 static void servers_that_fail(void **state) {
     (void)state;
     expect_agreement(&(struct setting){.dispatchers = 2,
@@ -1258,6 +1270,7 @@ int main(void) {
         cmocka_unit_test(four_dispatchers_with_delay_and_loss),
         cmocka_unit_test(four_dispatchers_with_everything),
         cmocka_unit_test(servers_that_are_not_heard_of),
+        cmocka_unit_test(servers_of_which_none_is_heard_of),
         cmocka_unit_test(servers_that_fail),
         cmocka_unit_test(servers_that_fail_at_one_dispatcher),
         cmocka_unit_test(servers_that_fail_between_heartbeats),
