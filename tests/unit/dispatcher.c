@@ -1354,6 +1354,22 @@ static void challenges_are_answered(void **state) {
     end(&f);
 }
 
+/* A station that is known asks to join, because it has heard nothing: it hears of us. */
+static void a_known_station_that_asks_to_join_is_answered(void **state) {
+    (void)state;
+    const struct bal_dispatcher_config config = stationed(1);
+    struct fixture f = begin("random", &config);
+    const struct bal_message join = {.type = BAL_MSG_JOIN,
+                                     .join = {.kind = BAL_JOIN_STATION, .address = {4, 80, 0, 0x0a000001}}};
+    struct bal_message resync = {0};
+    hear(&f, 0, load(0, 0, BAL_POWER_ON));
+    said(&f, BAL_MSG_RESYNC, NULL);
+    assert_int_equal(hear(&f, 0, join), BAL_RECEIPT_FRESH);
+    assert_int_equal(said(&f, BAL_MSG_RESYNC, &resync), 1);
+    assert_true(resync.receiver == STATION);
+    end(&f);
+}
+
 static void what_was_recorded_of_a_silent_station_is_not_believed(void **state) {
     (void)state;
     const struct bal_dispatcher_config config = stationed(1);
@@ -2085,6 +2101,7 @@ int main(void) {
         cmocka_unit_test(a_station_that_has_begun_again_proves_it),
         cmocka_unit_test(what_was_recorded_silences_nobody),
         cmocka_unit_test(challenges_are_answered),
+        cmocka_unit_test(a_known_station_that_asks_to_join_is_answered),
         cmocka_unit_test(what_was_recorded_of_a_silent_station_is_not_believed),
         cmocka_unit_test(replies_are_waited_for_and_compared),
         cmocka_unit_test(hunger_is_said_repeated_and_taken_back),
