@@ -231,6 +231,8 @@ keeper-kills:
 	@ninja -C build ballastd tests/keeper-app
 	@tests/live/ballastd build/ballastd build/tests/keeper-app --only killed_at_random --kills $(KILLS) \
 	    --seed $(SEED)
+	@tests/live/replicas build/ballastd build/tests/keeper-app --only killed_at_random --kills $(KILLS) \
+	    --seed $(SEED)
 
 golden:
 	@$(SETUP) build test
