@@ -77,7 +77,7 @@ static int print_results(const struct args *args, const struct comparison *compa
 
 /* What cannot be solved keeps the theory that it has. */
 static void solve_chains(struct bal_theory_row *theory_row, const struct bal_case *cases, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !*cli_stop_flag(); i++) {
         char policy[200];
         bal_policy_print(&cases[i].policy, policy, sizeof policy);
         const bool already = theory_row[i].known.kind == BAL_THEORY_EXACT;
@@ -113,7 +113,7 @@ static int run_comparison(const struct args *args, struct bal_case *cases, struc
         cli_output_discard(&output);
         return cli_no_memory();
     }
-    if (args->exact)
+    if (args->exact && code != BAL_E_STOPPED)
         solve_chains(theory_row, cases, common->policies);
     const struct comparison comparison = {
         .cases = cases,

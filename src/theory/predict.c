@@ -111,6 +111,8 @@ struct bal_prediction bal_theory_no_wait(const struct bal_model *model, const st
     known.waiting_limit = known.waiting_mean;
     known.waiting_probability = u->lambda < 1 ? 0 : 1;
     known.response_mean = known.waiting_mean + u->unit;
+    for (int i = 0; i < 4 && u->exponential && u->lambda < 1; i++)
+        known.response_quantile[i] = -log1p(-bal_theory_quantiles[i]) * u->unit;
     return known;
 }
 

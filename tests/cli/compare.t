@@ -128,3 +128,14 @@ $ ballast compare --servers 10 --jobs 5000 --policy jiq --policy pod:d=2 >whole
 $ ballast-demo --servers 0
 ! ballast: --servers 0: servers '0': a count must be a whole number from 1 to 100M; write a number such as 100 or groups COUNTxSPEED such as 50x1,50x10
 ? 2
+
+# Chains of a few servers, and what has none.
+$ ballast compare --servers 2 --load 0.5 --exact --policy jsq --policy random --jobs 20k --format json | jq -c '.results[].theory | [.kind, .source, .states > 100, (.response_mean * 1e6 | round)]'
+| ["exact","Markov chain",true,1426321]
+| ["exact","M/M/1",false,2000000]
+$ ballast compare --servers 2 --load 0.5 --exact --policy prequal --jobs 20k | grep ^prequal
+| prequal:r=3  1.534 ± 0.027  ███████  1.092 ± 0.017  6.73 ± 0.15  37.8%  4.00   390
+! ballast: prequal:r=3: --exact: no chain is known for this policy on this fleet
+$ ballast compare --servers 9 --load 0.5 --exact --policy jsq --jobs 20k | grep ^jsq
+| jsq     1.0294 ± 0.0087  ███████  0.712 ± 0.009  4.76 ± 0.07   3.2%  18.0     0  → 1.00 (+2.9%)
+! ballast: jsq: --exact: the chain is too large; fewer servers (at most 8) or a lower load would do
