@@ -164,6 +164,12 @@ test-packages:
 	@$(SETUP) packages
 	@scripts/test-packages
 
+# Containers with these packages, built and used (root).
+.PHONY: test-containers
+test-containers:
+	@$(SETUP) test containers
+	@scripts/test-containers
+
 # The sources as a tarball, the same bytes each time.
 dist:
 	@sha256sum "$$(scripts/dist build)"
@@ -252,13 +258,13 @@ clean:
 
 help:
 	@echo 'make                  build the programs, build/ballast and build/ballastd, and the libraries'
-	@echo 'make demo             build and compare six policies on one fleet (seconds)'
+	@echo 'make demo             build and compare six policies on one fleet (half a minute, then seconds)'
 	@echo 'make demo-replay      make an access log of an invented shop and replay it (seconds)'
 	@echo 'make demo-live        measure policies on real servers and compare with the lab (2 minutes)'
 	@echo 'make nginx            build the module for nginx, build/nginx/ngx_http_ballast_module.so'
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make playground       the same code as a page for browsers, build/playground/index.html'
-	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (minutes)'
+	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (eleven minutes)'
 	@echo 'make test-load        run tests with processes ROUNDS times on a busy machine (hours)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make demo-hosts       four hosts: a partition, a killed dispatcher, a deploy (root; three minutes)'
@@ -271,6 +277,7 @@ help:
 	@echo 'make uninstall        remove what make install has installed there'
 	@echo 'make deb              build Debian packages, build/deb, and let lintian check them (minutes)'
 	@echo 'make test-packages    install, upgrade and remove these packages in a fresh Debian (root; minutes)'
+	@echo 'make test-containers  build containers with these packages and use them (root; minutes)'
 	@echo 'make dist             pack the sources, build/ballast-VERSION.tar.xz, the same bytes each time'
 	@echo 'make install-python   install the Python package under PREFIX, for Debian'"'"'s python3'
 	@echo 'make wheel            pack the Python package for pip, build/ballast-VERSION-....whl'
