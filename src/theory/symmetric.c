@@ -22,8 +22,10 @@ bool bal_sparse_matrix_init(struct sparse_matrix *a, const double *dense, size_t
                                 .start = malloc((n + 1) * sizeof *a->start),
                                 .column = malloc((entries + 1) * sizeof *a->column),
                                 .value = malloc((entries + 1) * sizeof *a->value)};
-    if (!a->start || !a->column || !a->value)
+    if (!a->start || !a->column || !a->value) {
+        bal_memory_lose();
         return false;
+    }
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         a->start[i] = used;

@@ -52,7 +52,11 @@ static bool measuring(const struct twin *w) {
 static void send(struct twin *w, enum kind kind, unsigned server, enum colour says) {
     assert_true(w->letters < LETTERS);
     w->letter[(w->first + w->letters++) % LETTERS] = (struct letter){w->now + delay, kind, server, says};
-    w->reports += kind == REPORT && measuring(w);
+}
+
+static void send_report(struct twin *w, unsigned server, enum colour says) {
+    send(w, REPORT, server, says);
+    w->reports += measuring(w);
 }
 
 static unsigned any(struct twin *w, enum colour colour) {
@@ -89,7 +93,7 @@ static void arrive(struct twin *w) {
 
 static void begin_setup(struct twin *w, unsigned server) {
     w->state[server] = SETUP;
-    send(w, REPORT, server, BLUE);
+    send_report(w, server, BLUE);
 }
 
 static void receive_job(struct twin *w, unsigned server) {
@@ -112,7 +116,7 @@ static void receive(struct twin *w, const struct letter *letter) {
         begin_setup(w, server);
     else if (letter->kind == ABORT && w->state[server] == SETUP && w->jobs[server] == 0) {
         w->state[server] = OFF;
-        send(w, REPORT, server, RED);
+        send_report(w, server, RED);
     }
 }
 
@@ -120,12 +124,12 @@ static void receive(struct twin *w, const struct letter *letter) {
 static void act(struct twin *w, unsigned server) {
     if (w->state[server] == SETUP) {
         w->state[server] = ON;
-        send(w, REPORT, server, w->jobs[server] ? YELLOW : GREEN);
+        send_report(w, server, w->jobs[server] ? YELLOW : GREEN);
     } else if (w->jobs[server] == 0) {
         w->state[server] = OFF;
-        send(w, REPORT, server, RED);
+        send_report(w, server, RED);
     } else if (--w->jobs[server] == 0) {
-        send(w, REPORT, server, GREEN);
+        send(w, REPORT, server, GREEN); /* with the response of that job: no message of its own */
     }
 }
 
