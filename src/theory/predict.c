@@ -111,8 +111,8 @@ struct bal_prediction bal_theory_no_wait(const struct bal_model *model, const st
     known.waiting_limit = known.waiting_mean;
     known.waiting_probability = u->lambda < 1 ? 0 : 1;
     known.response_mean = known.waiting_mean + u->unit;
-    /* Of exponential sizes, as constants: C libraries differ in the last digit of a logarithm, and the page of
-     * the playground prints the digits of the program. */
+    /* Of exponential sizes, as constants: C libraries differ in the last digit of a logarithm, and the page
+     * of the playground prints the digits of the program. */
     static const double quantile[4] = {M_LN2, M_LN10, 2 * M_LN10, 3 * M_LN10};
     for (int i = 0; i < 4 && u->exponential && u->lambda < 1; i++)
         known.response_quantile[i] = quantile[i] * u->unit;

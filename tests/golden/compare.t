@@ -117,7 +117,7 @@ $ ballast compare --servers 4 --load 0.7 --jobs 20k --replications 3 --warmup 0.
 |       "memory_bits": 0,
 |       "verdict": "stable",
 |       "doubts": [],
-|       "theory": {"response_mean": 1, "waiting_mean": 0, "response_p50": 0.6931471805599453, "response_p90": 2.302585092994046, "response_p99": 4.605170185988091, "response_p999": 6.907755278982136, "kind": "limit", "source": "N to infinity", "tail": []},
+|       "theory": {"response_mean": 1, "waiting_mean": 0, "response_p50": 0.6931471805599453, "response_p90": 2.302585092994046, "response_p99": 4.605170185988092, "response_p999": 6.907755278982138, "kind": "limit", "source": "N to infinity", "tail": []},
 |       "engine": "markov",
 |       "replications": 3,
 |       "precise": true,
