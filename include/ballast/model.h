@@ -89,6 +89,21 @@ size_t bal_watts_print(const struct bal_watts *watts, char *text, size_t size);
 /* The same, or the default if all are 0. */
 struct bal_watts bal_watts_of(const struct bal_watts *watts);
 
+/* Most jobs that wait at a dispatcher: one more is refused, unless a less urgent one waits there, whose place
+ * it gets (then that one is refused). */
+struct bal_hold_limit {
+    bool given;                             /* all zero: no limit */
+    uint32_t jobs;                          /* of all classes together */
+    uint32_t classes;                       /* for so many classes there are limits of their own, ... */
+    uint32_t of_class[BAL_JOB_CLASSES_MAX]; /* ... these, the most urgent first, each from 1 */
+};
+
+/* Reads "none", "20", or with a limit for each class, the most urgent first, "20,20,5". On failure *limit is
+ * untouched. */
+enum bal_code bal_hold_limit_parse(const char *text, struct bal_hold_limit *limit, struct bal_error *err);
+/* The canonical text; always terminated; returns the length needed. */
+size_t bal_hold_limit_print(const struct bal_hold_limit *limit, char *text, size_t size);
+
 /* How servers start: so many of them, as fractions, have jobs, are in set-up, are off;
  * the others are idle and on. All zero: every server is idle and on. Under a policy that never switches
  * servers off those in set-up and off are idle and on too. Numbers of servers are rounded; the busy ones come
@@ -142,7 +157,8 @@ struct bal_model {
                               * says nothing. Mean 0: exponential */
     uint32_t backlog; /* event engine: most jobs that the dispatcher holds, for policies that hold; one more
                        * goes to a uniform server. 0: no limit */
-    struct bal_watts watts; /* all zero: the default */
+    struct bal_hold_limit hold_limit; /* network engine: for policies that hold jobs without a backlog */
+    struct bal_watts watts;           /* all zero: the default */
     struct bal_start start;
     struct bal_dist patience; /* of the time after which a job gives up whose service has not begun; mean 0:
                                * none does. Event engine, and common queues */
@@ -177,7 +193,7 @@ enum bal_discipline bal_model_discipline(const struct bal_model *model, bool ser
 
 /* Do all jobs stay until they are served, and do servers never fail? Otherwise most theory does not apply. */
 static inline bool bal_model_is_steady(const struct bal_model *model) {
-    return !(model->patience.mean > 0) && !bal_failures_happen(&model->failures);
+    return !(model->patience.mean > 0) && !bal_failures_happen(&model->failures) && !model->hold_limit.given;
 }
 
 /* Do the jobs in service at a server share what it can do? */

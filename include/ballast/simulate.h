@@ -44,7 +44,7 @@ extern "C" {
     X(ENERGY_PER_JOB, "energy.per_job", "W x time", "energy spent per job by all servers")                   \
     X(LOST, "jobs.lost", "",                                                                                 \
       "fraction of jobs lost: at full buffers, and discarded by servers that are off")                       \
-    X(REFUSED, "jobs.refused", "", "fraction of jobs refused because no server was on")                      \
+    X(REFUSED, "jobs.refused", "", "fraction of jobs refused: no server was on, or none might wait")         \
     X(TRANSIENT, "transient", "", "part of the run that MSER-5 takes for warm-up")                           \
     X(DRIFT, "drift", "",                                                                                    \
       "growth of the total queue, from the first quarter of what is measured to the rest, over its mean")    \
@@ -82,7 +82,17 @@ extern "C" {
     X(MESSAGES_PER_BATCH, "messages.per_batch", "per batch",                                                 \
       "slotted time: messages per batch, a probe counted as one")                                            \
     X(MESSAGES_PER_PART, "messages.per_part", "per part",                                                    \
-      "slotted time: messages per part of a batch (a sub-batch), a probe counted as one")
+      "slotted time: messages per part of a batch (a sub-batch), a probe counted as one")                    \
+    X(HIGH_REFUSED, "high.refused", "", "fraction of the jobs of the high class that are refused")           \
+    X(LOW_REFUSED, "low.refused", "", "fraction of the jobs of the low class that are refused")              \
+    BAL_CLASS_REFUSED(X, 1)                                                                                  \
+    BAL_CLASS_REFUSED(X, 2)                                                                                  \
+    BAL_CLASS_REFUSED(X, 3)                                                                                  \
+    BAL_CLASS_REFUSED(X, 4)                                                                                  \
+    BAL_CLASS_REFUSED(X, 5)                                                                                  \
+    BAL_CLASS_REFUSED(X, 6)                                                                                  \
+    BAL_CLASS_REFUSED(X, 7)                                                                                  \
+    BAL_CLASS_REFUSED(X, 8)
 
 /* The times of one of more than two classes, 1 being the most urgent. */
 #define BAL_CLASS_METRICS(X, i)                                                                              \
@@ -90,6 +100,9 @@ extern "C" {
       "class " #i " of several: mean response time")                                                         \
     X(CLASS_##i##_RESPONSE_P99, "class." #i ".response.p99", "time",                                         \
       "class " #i " of several: 99th percentile of the response time")
+#define BAL_CLASS_REFUSED(X, i)                                                                              \
+    X(CLASS_##i##_REFUSED, "class." #i ".refused", "",                                                       \
+      "class " #i " of several: fraction of its jobs that are refused")
 
 /* The times of all jobs, or of those of one class. */
 #define BAL_TIME_METRICS(X, P, p, who)                                                                       \

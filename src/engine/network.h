@@ -19,6 +19,7 @@
 #include "engine/system.h"
 #include "policy/closing.h"
 #include "policy/ejection.h"
+#include "policy/hold_place.h"
 #include "policy/inquiry.h"
 #include "policy/offers.h"
 #include "policy/slot_requests.h"

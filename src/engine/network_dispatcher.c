@@ -271,10 +271,59 @@ static void send_async_probes(struct network *net, uint32_t dispatcher) {
     fleet->asks = 0;
 }
 
+/* It gets no answer, or a wrong one where it has been at a server. */
+static void refuse_job(struct network *net, uint32_t job) {
+    struct tally *tally = &net->system.tally;
+    const struct job *j = &net->job[job];
+    if (j->tries.count) {
+        discard_job(net, job, &tally->totals.failed);
+        return;
+    }
+    reuse_size(net, j);
+    if (net->system.features & HAS_CLASSES)
+        tally->by_class[j->rank].refused++;
+    discard_job(net, job, &tally->totals.refused);
+}
+
+static void remove_held(struct network *net, struct dispatcher *d, uint32_t job) {
+    bal_list_remove(net, &d->held[net->job[job].rank], job);
+    d->held_jobs--;
+}
+
+/* May one more of that class wait? A less urgent one may give up its place for it. */
+static bool make_hold_place(struct network *net, struct dispatcher *d, uint32_t rank) {
+    const struct bal_hold_limit *limit = &net->model->hold_limit;
+    const uint32_t classes = net->system.classes;
+    uint32_t waiting[BAL_JOB_CLASSES_MAX];
+    if (!limit->given)
+        return true;
+    for (uint32_t class = 0; class < classes; class ++)
+        waiting[class] = d->held[class].count;
+    const uint32_t own = limit->classes ? limit->of_class[rank] : 0;
+    const uint32_t places = d->held_jobs < limit->jobs ? limit->jobs - d->held_jobs : 0;
+    const uint32_t place = hold_place(waiting, classes, rank, own, places);
+    if (place == BAL_PLACE_NONE || place == BAL_PLACE_FREE)
+        return place == BAL_PLACE_FREE;
+    const uint32_t job = d->held[place].last;
+    remove_held(net, d, job);
+    refuse_job(net, job);
+    return true;
+}
+
+static void hold_job(struct network *net, uint32_t job) {
+    struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
+    const uint32_t rank = net->job[job].rank;
+    if (!make_hold_place(net, d, rank)) {
+        refuse_job(net, job);
+        return;
+    }
+    bal_list_push(net, &d->held[rank], job);
+    d->held_jobs++;
+}
+
 static void apply_decision(struct network *net, uint32_t job, const struct bal_decision *decision) {
     struct system *system = &net->system;
-    struct job *j = &net->job[job];
-    const uint32_t dispatcher = j->dispatcher;
+    const uint32_t dispatcher = net->job[job].dispatcher;
     if (decision->wake != BAL_NONE)
         request_server_start(net, &net->dispatcher[dispatcher], decision->wake);
     struct bal_fleet *fleet = &net->dispatcher[dispatcher].fleet;
@@ -282,12 +331,9 @@ static void apply_decision(struct network *net, uint32_t job, const struct bal_d
         network_send(net, (struct message){.type = ABORT, .server = fleet->abort, .dispatcher = dispatcher});
     fleet->aborts = false;
     if (decision->server == BAL_HOLD) {
-        bal_list_push(net, &net->dispatcher[dispatcher].held[j->rank], job);
-        net->dispatcher[dispatcher].held_jobs++;
+        hold_job(net, job);
     } else if (decision->server == BAL_NONE) {
-        if (j->tries.count == 0)
-            reuse_size(net, j);
-        discard_job(net, job, j->tries.count ? &system->tally.totals.failed : &system->tally.totals.refused);
+        refuse_job(net, job);
     } else {
         system_check_server(system, net->now, decision->server);
         send_job(net, job, decision->server);
@@ -432,8 +478,7 @@ static bool dispatch_first_held(struct network *net, uint32_t dispatcher, uint32
     const struct bal_decision decision = call_policy(net, job, net_dispatcher_held(d), false, NULL);
     const bool failed = decision.server == BAL_NONE && net->job[job].tries.count;
     if (decision.server < net->system.servers || failed) {
-        bal_list_remove(net, &d->held[rank], job);
-        d->held_jobs--;
+        remove_held(net, d, job);
         apply_decision(net, job, &decision);
         return true;
     }

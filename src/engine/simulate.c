@@ -143,6 +143,25 @@ static enum bal_code check_unsteady(const struct bal_model *model, const struct 
     return BAL_OK;
 }
 
+/* Only so many jobs wait at a dispatcher; one more is refused. */
+static enum bal_code check_hold_limit(const struct bal_model *model, const struct bal_policy_spec *spec,
+                                      struct bal_error *err) {
+    const struct bal_hold_limit *limit = &model->hold_limit;
+    if (!limit->given)
+        return BAL_OK;
+    if (limit->classes && limit->classes != bal_model_classes(model))
+        return bal_fail(err, BAL_E_MODEL,
+                        "a hold-limit for %u classes of jobs, where there %s %u; write the most of all "
+                        "classes, or that and the most of each",
+                        limit->classes, bal_model_classes(model) == 1 ? "is" : "are",
+                        bal_model_classes(model));
+    if (model->backlog > 0 && bal_policy_flags(spec) & BAL_MAY_HOLD)
+        return bal_fail(err, BAL_E_MODEL,
+                        "jobs beyond a backlog go to a server, those beyond a hold-limit are refused; leave "
+                        "out one of them");
+    return BAL_OK;
+}
+
 /* Jobs wait at the dispatcher, at most so many of them: of one task, for servers that take them one by one.
  */
 static enum bal_code check_backlog(const struct bal_model *model, const struct bal_policy_spec *spec,
@@ -224,11 +243,12 @@ static enum bal_code check_pooled(const struct bal_model *model, const struct ba
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_POOLED)
         return bal_fail(err, BAL_E_MODEL, "engine '%s' cannot run policy '%s'; use pooled or auto",
                         bal_engine_text(engine), policy->name);
-    const char *what = model->clock == BAL_CLOCK_SLOTTED             ? "continuous time"
-                       : bal_speeds_given(&model->speeds)            ? "servers without speeds of their own"
-                       : model->classes                              ? "a single class of jobs"
-                       : model->tasks > 1                            ? "jobs of one task"
-                       : model->buffer > 0                           ? "an unlimited buffer"
+    const char *what = model->clock == BAL_CLOCK_SLOTTED  ? "continuous time"
+                       : bal_speeds_given(&model->speeds) ? "servers without speeds of their own"
+                       : model->classes                   ? "a single class of jobs"
+                       : model->tasks > 1                 ? "jobs of one task"
+                       : model->buffer > 0                ? "an unlimited buffer"
+                       : model->hold_limit.given          ? "room for all jobs; leave out the hold-limit"
                        : model->discipline == BAL_DISCIPLINE_SHARING ? "servers that take jobs one by one"
                        : model->discipline == BAL_DISCIPLINE_LIFO ? "jobs that begin in the order they come"
                        : model->steal.kind                        ? "servers that do not steal"
@@ -431,6 +451,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         code = check_many_classes(model, policy->policy, network, err);
     if (!code)
         code = check_servers(model, policy->policy, err);
+    if (!code)
+        code = check_hold_limit(model, policy, err);
     if (!code)
         code = check_backlog(model, policy, err);
     if (!code)

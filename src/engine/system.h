@@ -614,6 +614,8 @@ ALWAYS_INLINE void system_check_parts(struct system *system, double now, uint32_
 ALWAYS_INLINE bool system_admits(struct system *system, uint32_t server, unsigned features) {
     if (features & (POWER_SWITCHING | REPAIRABLE) && server == BAL_NONE) {
         system->tally.totals.refused++;
+        if (features & HAS_CLASSES)
+            system->tally.by_class[system->job.rank].refused++;
         return false;
     }
     if (features & FINITE_BUFFERS && system->length[server] >= system->buffer) {

@@ -117,6 +117,7 @@ static bool pack_channel(const struct channel *channel, struct packed_channel *p
                                       .immediate = channel->immediate,
                                       .completed = channel->completed,
                                       .gave_up = channel->gave_up,
+                                      .refused = channel->refused,
                                       .routed = channel->routed,
                                       .probes = channel->probes};
     return pack_histogram(&channel->response_histogram, &packed->response_histogram) &&
@@ -129,6 +130,7 @@ static void subtract_channel(struct channel *channel, const struct packed_channe
     channel->immediate -= before->immediate;
     channel->completed -= before->completed;
     channel->gave_up -= before->gave_up;
+    channel->refused -= before->refused;
     channel->routed -= before->routed;
     channel->probes -= before->probes;
     subtract_packed(&channel->response_histogram, &before->response_histogram);
@@ -341,11 +343,14 @@ static void class_metrics(struct tally *tally, double *metric) {
     times_of(tally, low, &metric[BAL_LOW_RESPONSE_MEAN]);
     metric[BAL_HIGH_PROBES_PER_JOB] = ratio_or_nan((double)high->probes, (double)high->routed);
     metric[BAL_LOW_PROBES_PER_JOB] = ratio_or_nan((double)low->probes, (double)low->routed);
+    metric[BAL_HIGH_REFUSED] = ratio_or_nan((double)high->refused, (double)high->routed);
+    metric[BAL_LOW_REFUSED] = ratio_or_nan((double)low->refused, (double)low->routed);
     for (unsigned i = 0; tally->classes > 2 && i < tally->classes; i++) {
         const struct channel *class = &tally->by_class[i];
         double *of_class = &metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i];
         of_class[0] = ratio_or_nan(class->response, (double)class->completed);
         of_class[1] = bal_distribution_quantile(&class->response_histogram, 0.99, tally->unit, false);
+        metric[BAL_CLASS_1_REFUSED + i] = ratio_or_nan((double)class->refused, (double)class->routed);
     }
     metric[BAL_MOVES_PER_HIGH_JOB] = ratio_or_nan((double)tally->totals.moves, (double)high->routed);
 }

@@ -47,7 +47,8 @@ struct channel {
     uint64_t immediate; /* services begun without waiting; the others are in the histogram of waiting times */
     uint64_t completed;
     uint64_t gave_up; /* jobs that left before their service began */
-    uint64_t routed;  /* jobs, and the probes spent on them; of a class only */
+    uint64_t refused; /* jobs; of a class only, as the next two */
+    uint64_t routed;  /* jobs, and the probes spent on them */
     uint64_t probes;
     struct bal_histogram response_histogram, waiting_histogram;
     struct notes responses, waitings;
@@ -64,7 +65,7 @@ struct packed_histogram {
 
 struct packed_channel {
     double response, waiting;
-    uint64_t immediate, completed, gave_up, routed, probes;
+    uint64_t immediate, completed, gave_up, refused, routed, probes;
     struct packed_histogram response_histogram, waiting_histogram;
 };
 

@@ -2,6 +2,7 @@
 /* The operations of a dispatcher: requests, decisions, received messages, timers. */
 #include "live/directory.h"
 #include "live/dispatcher_private.h"
+#include "policy/hold_place.h"
 
 #include <math.h>
 #include <string.h>
@@ -371,27 +372,22 @@ static void refuse_waiting(struct bal_dispatcher *d, uint32_t i, enum bal_reason
     bal_ledger_entry_set(&r->entry, REFUSED);
 }
 
-/* The last one of the least urgent class that is held and less urgent than `rank`; BAL_NOBODY: there is none.
- */
-static uint32_t find_less_urgent(const struct bal_dispatcher *d, uint32_t rank) {
-    for (uint32_t least = d->block->config.classes; --least > rank;)
-        if (d->block->held[least].count)
-            return d->block->held[least].last;
-    return BAL_NOBODY;
-}
-
 /* Is there a place in the hold queue for one more of that class? Where requests beyond it are refused, one
  * that is less urgent may give up its own. */
 static bool make_hold_place(struct bal_dispatcher *d, uint32_t rank) {
     struct block *block = d->block;
-    const uint32_t own = block->config.refuse_beyond ? block->config.class_limit[rank].waiting : 0;
-    if (own && block->held[rank].count >= own)
-        return false;
-    if (block->held_count < block->config.held || !block->config.refuse_beyond)
-        return block->held_count < block->config.held;
-    const uint32_t i = find_less_urgent(d, rank);
-    if (i == BAL_NOBODY)
-        return false;
+    const struct bal_dispatcher_config *config = &block->config;
+    const uint32_t places = block->held_count < config->held ? config->held - block->held_count : 0;
+    if (!config->refuse_beyond)
+        return places > 0;
+    uint32_t waiting[BAL_CLASSES_MAX];
+    for (uint32_t class = 0; class < config->classes; class ++)
+        waiting[class] = block->held[class].count;
+    const uint32_t place =
+        hold_place(waiting, config->classes, rank, config->class_limit[rank].waiting, places);
+    if (place == BAL_PLACE_NONE || place == BAL_PLACE_FREE)
+        return place == BAL_PLACE_FREE;
+    const uint32_t i = block->held[place].last;
     block->counts.overflow++;
     block->counts.replaced++;
     remove_from_hold_queue(d, i);

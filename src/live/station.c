@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The operations of a station: requests that come, run, are moved and end. */
 #include "live/station_private.h"
+#include "policy/hold_place.h"
 
 /* ---- what every operation does ---- */
 
@@ -56,26 +57,19 @@ static void turn_away(struct bal_station *s, uint32_t i) {
     bal_ledger_entry_set(&j->entry, TURNED_AWAY);
 }
 
-/* The last one of the least urgent class that waits and is less urgent than `rank`; BAL_NOBODY: there is
- * none. */
-static uint32_t find_less_urgent(const struct bal_station *s, uint32_t rank) {
-    for (uint32_t least = s->block->config.classes; --least > rank;)
-        if (s->block->waiting[least].count)
-            return s->block->waiting[least].last;
-    return BAL_NOBODY;
-}
-
 /* Is there a place in the queue for one more of that class? One that is less urgent may give up its own. */
 static bool make_place(struct bal_station *s, uint32_t rank) {
     struct station_block *block = s->block;
-    const uint32_t own = block->config.class_limit[rank].waiting;
-    if (own && block->waiting[rank].count >= own)
-        return false;
-    if (block->waiting_count + block->away < block->config.queue)
-        return true;
-    const uint32_t i = find_less_urgent(s, rank);
-    if (i == BAL_NOBODY)
-        return false;
+    const struct bal_station_config *config = &block->config;
+    const uint32_t taken = block->waiting_count + block->away;
+    uint32_t waiting[BAL_CLASSES_MAX];
+    for (uint32_t class = 0; class < config->classes; class ++)
+        waiting[class] = block->waiting[class].count;
+    const uint32_t place = hold_place(waiting, config->classes, rank, config->class_limit[rank].waiting,
+                                      taken < config->queue ? config->queue - taken : 0);
+    if (place == BAL_PLACE_NONE || place == BAL_PLACE_FREE)
+        return place == BAL_PLACE_FREE;
+    const uint32_t i = block->waiting[place].last;
     block->counts.full++;
     block->counts.replaced++;
     turn_away(s, i);

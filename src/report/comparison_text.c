@@ -401,12 +401,38 @@ static void print_proof(const struct comparison *comparison, FILE *out) {
     }
 }
 
+/* Of each class, where there are classes. */
+static void print_refused_classes(const struct bal_case *c, const struct bal_result *result, FILE *out) {
+    const unsigned classes = bal_model_classes(&c->model);
+    for (unsigned i = 0; classes > 2 && i < classes; i++)
+        fprintf(out, "%s%u: %.3g %%", i ? ", " : " (", i + 1,
+                100 * result->metric[BAL_CLASS_1_REFUSED + i].mean);
+    if (classes == 2)
+        fprintf(out, " (high: %.3g %%, low: %.3g %%", 100 * result->metric[BAL_HIGH_REFUSED].mean,
+                100 * result->metric[BAL_LOW_REFUSED].mean);
+    if (classes > 1)
+        fputc(')', out);
+}
+
+static void print_shedding(const struct comparison *comparison, size_t i, FILE *out) {
+    const struct bal_result *result = &comparison->results[i];
+    char policy[200];
+    bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
+    fprintf(out, "%s refuses %.3g %% of all jobs", policy, 100 * result->metric[BAL_REFUSED].mean);
+    print_refused_classes(&comparison->cases[i], result, out);
+    fputs(", because no more may wait; times are of the others.\n", out);
+}
+
 static void print_losses(const struct comparison *comparison, FILE *out) {
     for (size_t i = 0; i < comparison->count; i++) {
         const double lost = comparison->results[i].metric[BAL_LOST].mean;
         const double refused = comparison->results[i].metric[BAL_REFUSED].mean;
         if (!(lost + refused > 0)) /* nor where no job came */
             continue;
+        if (comparison->cases[i].model.hold_limit.given) {
+            print_shedding(comparison, i, out);
+            continue;
+        }
         char policy[200];
         bal_policy_print(&comparison->cases[i].policy, policy, sizeof policy);
         const bool discards = bal_policy_flags(&comparison->cases[i].policy) & BAL_DISCARDS;

@@ -211,6 +211,8 @@ static const char *why_not_live(const struct bal_model *model) {
         return "a request that is turned away would be tried again; leave out `buffer`";
     if (model->backlog > 0)
         return "a dispatcher here holds what it must; leave out `backlog`";
+    if (model->hold_limit.given)
+        return "a dispatcher here refuses nothing; leave out `hold-limit`";
     if (bal_model_reports_renew(model))
         return "stations report by their own clocks; leave out `reports`";
     if (model->start.busy + model->start.setup + model->start.off > 0)

@@ -112,6 +112,14 @@ static size_t print_backlog(const struct bal_draft *draft, char *text, size_t si
     return bal_value_print_or(draft->c.model.backlog, draft->c.model.backlog > 0, "none", text, size);
 }
 
+static enum bal_code set_hold_limit(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_hold_limit_parse(text, &draft->c.model.hold_limit, err);
+}
+
+static size_t print_hold_limit(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_hold_limit_print(&draft->c.model.hold_limit, text, size);
+}
+
 /* For a deprecated name: its value is printed under the new name. */
 static size_t print_nothing(const struct bal_draft *draft, char *text, size_t size) {
     (void)draft;
@@ -131,6 +139,13 @@ static const struct bal_field fields[] = {
      .default_value = "none",
      .argument = "B",
      .help = "most jobs that a dispatcher holds (`else=hold`), one more goes to a uniform server"},
+    {.name = "hold-limit",
+     BAL_SETTING(hold_limit),
+     .whole = true,
+     .default_value = "none",
+     .argument = "N",
+     .help = "most jobs that a dispatcher holds, one more is refused, or a less urgent one; of each class: "
+             "`20,20,5`"},
     {.name = "delay",
      BAL_SETTING(delay),
      .default_value = "none",

@@ -53,6 +53,9 @@ struct bal_policy_theory {
                                       const struct bal_uniform *u);
     /* Jobs that give up after exponential times; servers that fail and resume, unseen, and times exponential.
      */
+    /* One dispatcher that refuses jobs beyond a hold-limit; NULL: nothing is known. */
+    struct bal_prediction (*hold_limit)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                        const struct bal_uniform *u);
     struct bal_prediction (*patience)(const struct bal_model *model, const struct bal_uniform *u);
     struct bal_prediction (*failures)(const struct bal_model *model, const struct bal_uniform *u);
     /* bal_theory_expand, on such a model. */

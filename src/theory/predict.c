@@ -321,7 +321,7 @@ static struct bal_prediction predict_lifo(const struct bal_model *model,
     return known;
 }
 
-/* Jobs that give up, or servers that fail: one class of exponential sizes at equal servers. */
+/* Jobs that give up or are refused, or servers that fail: one class of exponential sizes at equal servers. */
 static struct bal_prediction predict_unsteady(const struct bal_model *model,
                                               const struct bal_policy_spec *policy) {
     const struct bal_policy_theory *about = bal_policy_theory(model, policy);
@@ -331,8 +331,12 @@ static struct bal_prediction predict_unsteady(const struct bal_model *model,
                        u.dispatchers == 1 && u.exponential && !model->classes &&
                        model->steal.kind == BAL_STEAL_NONE;
     const bool leaves = model->patience.mean > 0, fails = bal_failures_happen(&model->failures);
-    if (!plain || (leaves && fails))
+    const bool limited = model->hold_limit.given;
+    if (!plain || leaves + fails + limited > 1)
         return bal_theory_unknown;
+    if (limited)
+        return about->hold_limit && model->slots <= 1 ? about->hold_limit(model, policy, &u)
+                                                      : bal_theory_unknown;
     if (leaves)
         return about->patience && bal_dist_is_exponential(&model->patience) ? about->patience(model, &u)
                                                                             : bal_theory_unknown;
@@ -347,6 +351,11 @@ struct bal_prediction bal_theory_predict(const struct bal_model *model,
     struct bal_uniform u;
     struct bal_policy_spec any;
     policy = bal_theory_equivalent_policy(model, policy, &any);
+    if (model->hold_limit.given && !(bal_policy_flags(policy) & BAL_MAY_HOLD)) { /* nothing waits there */
+        struct bal_model unlimited = *model;
+        unlimited.hold_limit = (struct bal_hold_limit){0};
+        return bal_theory_predict(&unlimited, policy);
+    }
     if (!bal_model_is_steady(model))
         return predict_unsteady(model, policy);
     if (bal_speeds_given(&model->speeds))

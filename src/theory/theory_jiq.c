@@ -23,6 +23,34 @@ static struct bal_prediction held(const struct bal_uniform *u) {
     return known;
 }
 
+enum { STATES_MAX = 1000000 }; /* of a chain that is summed up */
+
+/* At most K of them wait, so that the number of jobs is that of M/M/N/N+K. */
+static struct bal_prediction held_at_most(const struct bal_model *model, const struct bal_policy_spec *policy,
+                                          const struct bal_uniform *u) {
+    const double n = u->servers, most = n + model->hold_limit.jobs;
+    if (bal_policy_value(policy, "else") != BAL_ELSE_HOLD || model->backlog > 0 || most > STATES_MAX)
+        return bal_theory_unknown;
+    double p = 1, all = 0, wait = 0, queue = 0; /* p: of `jobs` jobs, relative to the others */
+    for (double jobs = 0; jobs <= most; jobs++) {
+        all += p;
+        wait += jobs >= n && jobs < most ? p : 0;
+        queue += jobs > n ? p * (jobs - n) : 0;
+        if (jobs < most)
+            p *= u->lambda * n / fmin(jobs + 1, n);
+        if (p > 1e200)
+            p *= 1e-200, all *= 1e-200, wait *= 1e-200, queue *= 1e-200;
+    }
+    const double accepted = 1 - p / all;
+    struct bal_prediction known = bal_theory_unknown;
+    known.kind = BAL_THEORY_EXACT;
+    known.source = "M/M/N/N+K";
+    known.waiting_probability = wait / all / accepted;
+    known.waiting_mean = queue / all / (accepted * u->lambda * n) * u->unit;
+    known.response_mean = known.waiting_mean + u->unit;
+    return known;
+}
+
 /* What is open requests to one dispatcher are all jobs. */
 static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
                   struct chain_rules *rules) {
@@ -62,6 +90,7 @@ const struct bal_policy_theory bal_theory_jiq[] = {{.policy = "jiq",
                                                     .fifo = fifo,
                                                     .any_dispatchers = true,
                                                     .chain = chain,
+                                                    .hold_limit = held_at_most,
                                                     .critical_load = bal_critical_if_equal,
                                                     .fluid = fluid},
                                                    {0}};

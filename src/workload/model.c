@@ -173,6 +173,9 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
         return bal_fail(err, BAL_E_MODEL, "slotted time needs a batch law, such as poisson");
     if (model->classes || model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "classes and jobs of several tasks need continuous time");
+    if (model->hold_limit.given)
+        return bal_fail(err, BAL_E_MODEL,
+                        "a limit of the jobs that wait at a dispatcher (hold-limit) needs continuous time");
     if (!bal_model_is_steady(model))
         return bal_fail(err, BAL_E_MODEL,
                         "jobs that give up (patience) and servers that fail (failures) need continuous time");

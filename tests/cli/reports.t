@@ -1,4 +1,4 @@
-# Reports at the times of a renewal process, a bounded backlog, probes one after the other: what is refused.
+# Reports at the times of a renewal process, a bounded backlog, a hold-limit, probes one after the other: what is refused.
 $ ballast compare --reports det --delay 0.1 --policy rcpb
 ! ballast: --policy: reports by a law need one dispatcher next to its servers; leave it out, or what needs the network
 ? 2
@@ -76,4 +76,25 @@ $ ballast compare --dispatchers 2 --policy pod:d=5,stop=1
 ? 2
 $ ballast compare --policy pod:d=5,stop=2
 ! ballast: --policy pod:d=5,stop=2: policy 'pod': stop=2 is not a whole number from 0 to 1 (1: ask one after the other, and no more once an idle server is found)
+? 2
+$ ballast compare --hold-limit 3,0 --policy jiq:else=hold
+! ballast: --hold-limit 3,0: '3,0' is not how many jobs may wait at a dispatcher: write none, a whole number such as 20, or with the most of each class from 1 on, the most urgent first, 20,20,5
+? 2
+$ ballast compare --hold-limit 1.5 --policy jiq:else=hold
+! ballast: --hold-limit 1.5: '1.5' is not how many jobs may wait at a dispatcher: write none, a whole number such as 20, or with the most of each class from 1 on, the most urgent first, 20,20,5
+? 2
+$ ballast compare --hold-limit 3 --slotted --policy pi
+! ballast: a limit of the jobs that wait at a dispatcher (hold-limit) needs continuous time
+? 2
+$ ballast compare --hold-limit 3 --backlog 2 --policy jiq:else=hold
+! ballast: --policy: jobs beyond a backlog go to a server, those beyond a hold-limit are refused; leave out one of them
+? 2
+$ ballast compare --hold-limit 3,2,1 --policy jiq:else=hold
+! ballast: --policy: a hold-limit for 2 classes of jobs, where there is 1; write the most of all classes, or that and the most of each
+? 2
+$ ballast compare --hold-limit 3,2 --high 0.3 --policy jiq:else=hold
+! ballast: --policy: a hold-limit for 1 classes of jobs, where there are 2; write the most of all classes, or that and the most of each
+? 2
+$ ballast compare --hold-limit 3 --policy central
+! ballast: --policy: policy 'central' is one common queue and needs room for all jobs; leave out the hold-limit
 ? 2

@@ -1,11 +1,11 @@
 # Settings mean the same on command lines and in experiment files: they come from one table.
 
 # Every field of a model is an option of compare (the clock is --slotted), and is in the manual.
-$ ballast check --fields | sed -n '/^### `fleet`/,/^### `policy`/s/^| `\([a-z]*\)`.*/\1/p' | sort >fields
-$ ballast compare --help | sed -n 's/^  --\([a-z]*\) .*/\1/p' | sort >options
+$ ballast check --fields | sed -n '/^### `fleet`/,/^### `policy`/s/^| `\([a-z-]*\)`.*/\1/p' | sort >fields
+$ ballast compare --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p' | sort >options
 $ comm -23 fields options | xargs
 | clock
-$ ballast help --manual | sed -n '/^.Ss ballast compare/,/^.Ss ballast replay/s/^.It Fl -\([a-z]*\)\( .*\)*$/\1/p' | sort | cmp - options
+$ ballast help --manual | sed -n '/^.Ss ballast compare/,/^.Ss ballast replay/s/^.It Fl -\([a-z-]*\)\( .*\)*$/\1/p' | sort | cmp - options
 
 # The same values.
 $ ballast compare --policy random --servers 4 --load 0.5 --jobs 1k >plain

@@ -115,6 +115,8 @@ $ ballast help compare
 |                            (default 1)
 |   --backlog B              most jobs that a dispatcher holds (else=hold), one more goes to a uniform server
 |                            (default none)
+|   --hold-limit N           most jobs that a dispatcher holds, one more is refused, or a less urgent one; of each
+|                            class: 20,20,5 (default none)
 |   --delay LAW              time that every message takes, and a job and its response: 0.1, exp(0.1), ...
 |                            (default none)
 |   --loss P                 probability that a message gets lost; jobs and responses never do (default 0)
