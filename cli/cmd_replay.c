@@ -201,6 +201,7 @@ static const struct cli_option options[] = {
     {.setting = "churn", .help = "seconds for which servers work and are down on average: 3600,60"},
     {.setting = "fail-fast"},
     {.setting = "ejection"},
+    {.setting = "events"},
     {"cost-per-hour", "X", "price per server-hour: what the fleet costs, next to its energy", set_price},
     {"autoscale", NULL,
      "what servers that switch off would have cost, in server-hours too: tabs, delayed-off and windowed "

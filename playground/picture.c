@@ -471,8 +471,7 @@ static int begin_view(struct view *view) {
     struct bal_error err = {0};
     enum bal_engine engine;
     const struct bal_network *wire = &view->c.model.network;
-    if (view->c.policy.policy == &play_yours &&
-        (wire->delay.mean > 0 || wire->loss > 0 || wire->churn.up > 0))
+    if (view->c.policy.policy == &play_yours && bal_network_takes_time(wire))
         return fail(
             "your own policy asks servers and does not wait: leave out the delay, the loss and the churn");
     if (bal_simulate_check(&view->c.model, &view->c.policy, BAL_ENGINE_NETWORK, &engine, &err) ||

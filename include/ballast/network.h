@@ -58,6 +58,40 @@ struct bal_fail_fast {
 enum bal_code bal_fail_fast_parse(const char *text, struct bal_fail_fast *fail_fast, struct bal_error *err);
 size_t bal_fail_fast_print(const struct bal_fail_fast *fail_fast, char *text, size_t size);
 
+/* What happens at a time, once: so long that its effect can be measured. Members are the first ones, so large
+ * a share of all, rounded. */
+enum bal_network_event_kind {
+    BAL_EVENT_RESTART_DISPATCHERS, /* they forget what they knew, one after the other in `length` */
+    BAL_EVENT_RESTART_SERVERS,     /* the same; each fails, and is back after `down` */
+    BAL_EVENT_CUT,                 /* for `length` nothing passes between these servers and dispatchers */
+    BAL_EVENT_LOSS,                /* for `length` messages get lost with the probability `share` */
+    BAL_NETWORK_EVENT_KINDS
+};
+
+struct bal_network_event {
+    enum bal_network_event_kind kind;
+    double at, length;
+    double share;
+    double dispatchers; /* CUT: the share of these */
+    double down;        /* RESTART_SERVERS */
+};
+
+enum { BAL_NETWORK_EVENTS_MAX = 16 };
+
+struct bal_network_events {
+    unsigned count;
+    struct bal_network_event event[BAL_NETWORK_EVENTS_MAX];
+};
+
+/* Reads "none", or events with spaces between them: KIND[:SHARE[,NUMBER]]@TIME[+LENGTH], such as
+ * "cut:0.3@1000+50 restart-dispatchers@2000+10". On failure *events is untouched. */
+enum bal_code bal_network_events_parse(const char *text, struct bal_network_events *events,
+                                       struct bal_error *err);
+/* The canonical text; always terminated; returns the length needed. */
+size_t bal_network_events_print(const struct bal_network_events *events, char *text, size_t size);
+/* Is there one of that kind? */
+bool bal_network_events_include(const struct bal_network_events *events, enum bal_network_event_kind kind);
+
 struct bal_network {
     struct bal_dispatchers dispatchers;
     struct bal_dist delay; /* of every message, and of a job and its response on their ways; mean 0: none */
@@ -69,12 +103,15 @@ struct bal_network {
     struct bal_churn churn;
     struct bal_fail_fast fail_fast;
     bool ejection; /* dispatchers eject servers that fail, and try them again later */
+    struct bal_network_events events;
 };
 
 /* Is it one dispatcher without delays, with servers that never fail? True if all is zero. */
 bool bal_network_is_plain(const struct bal_network *network);
 /* The same, but there may be several dispatchers. */
 bool bal_network_is_near(const struct bal_network *network);
+/* May messages be late or lost, so that replies have to be waited for? */
+bool bal_network_takes_time(const struct bal_network *network);
 /* Are there servers that fail, so that jobs may fail too? */
 bool bal_network_fails(const struct bal_network *network);
 

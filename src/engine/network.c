@@ -167,6 +167,9 @@ static void deliver_message(struct network *net, const struct message *message) 
     case SLOT_REQUEST_TIMEOUT:
         bal_network_backlog_request_timeout(net, message->dispatcher, message->server);
         break;
+    case EVENT:
+        bal_network_event(net, message);
+        break;
     }
 }
 
@@ -380,12 +383,15 @@ static void first_timers(struct network *net) {
     }
     for (uint32_t d = 0; net->wire->heartbeat > 0 && d < net->dispatchers; d++)
         bal_net_dispatcher_update_eligible(net, d);
+    bal_network_events_init(net);
 }
 
 /* The distributions of standby and set-up: the model's, or else exponential at the policy's rates. */
 static void set_up_power(struct network *net) {
     struct system *system = &net->system;
-    if (net->wire->churn.up > 0 && !(system->features & POWER_SWITCHING)) {
+    const bool fail =
+        net->wire->churn.up > 0 || bal_network_events_include(&net->wire->events, BAL_EVENT_RESTART_SERVERS);
+    if (fail && !(system->features & POWER_SWITCHING)) {
         system->tally.powered = true;
         for (uint32_t server = 0; server < system->servers; server++)
             tally_power_up(&system->tally, 0, POWER_STANDBY);
@@ -418,7 +424,8 @@ static enum bal_code init_network(struct network *net, const struct bal_policy_c
     system->holds = bal_policy_flags(net->spec) & BAL_MAY_HOLD;
     net->free_job = net->free_message = net->free_inquiry = NO_INDEX;
     net->spare_size = NAN;
-    net->takes_time = wire->delay.mean > 0 || wire->loss > 0 || wire->churn.up > 0;
+    net->takes_time = bal_network_takes_time(wire);
+    net->loss = wire->loss;
     net->timeout = wire->timeout > 0      ? wire->timeout
                    : wire->delay.mean > 0 ? 10 * wire->delay.mean
                                           : unit / 10;

@@ -3,8 +3,9 @@
  *
  * network.c advances time and carries messages, network_dispatcher.c is what happens at dispatchers,
  * network_server.c what happens at servers, network_offers.c to whom servers offer their free slots,
- * network_backlog.c how jobs that are held get them. The rules of the last two are those of live fleets, and
- * the same code (policy/offers.h, policy/slot_requests.h). A message that takes no time is delivered after
+ * network_backlog.c how jobs that are held get them, network_events.c what happens at stated times. The rules
+ * of offers and of jobs that are held are those of live fleets, and the same code (policy/offers.h,
+ * policy/slot_requests.h). A message that takes no time is delivered after
  * what is being done now and before anything later; so with one dispatcher and no delay results are
  * bit-identical to those of the event engine.
  *
@@ -47,6 +48,7 @@ struct job {
     uint8_t rank;
     uint8_t kind; /* JOB_GROUPS */
     bool started;
+    uint8_t restarts; /* of its dispatcher until it was sent */
 };
 
 enum message_type {
@@ -73,6 +75,7 @@ enum message_type {
     BACKLOG_TIMER,     /* it is time for a dispatcher to send its backlog message to all servers */
     SLOT_REQUEST_TIMEOUT, /* the answer to a backlog message to one server is not waited for any longer */
     START_TIMER,          /* it is time to send WAKE again to a server that has not answered */
+    EVENT,                /* at a stated time; detail: enum event_part */
 };
 
 struct message {
@@ -148,6 +151,7 @@ struct dispatcher {
     struct bal_slot_request *request;
     struct bal_backlog backlog;
     uint32_t statements; /* as of a server: BACKLOG messages */
+    uint8_t restarts;    /* so many until now: what was sent before is not known any longer */
 };
 
 enum power { ON, OFF, SETUP, DOWN };
@@ -165,6 +169,12 @@ struct net_server {
     bool fails_fast;
 };
 
+/* An event for as long as it lasts. */
+struct interference {
+    uint32_t servers, dispatchers; /* CUT: the links between the first ones */
+    double loss, until;
+};
+
 struct network {
     struct system system; /* first; its dispatcher is dispatcher 0 */
     const struct bal_model *model;
@@ -175,6 +185,8 @@ struct network {
     bool discards;   /* servers that are off do so with jobs that reach them */
     bool takes_time; /* messages may be late or lost, so that probes must be waited for */
     double timeout, sink_time;
+    double loss;   /* as it is now */
+    unsigned cuts; /* of the events, a bit for each one that cuts links now */
     struct bal_arrival_source arrivals;
     struct bal_rng sizes, origins, wires, churn, stealing;
     double spare_size; /* of a job that was refused: the next one gets it; NaN: none */
@@ -212,6 +224,7 @@ struct network {
     bool no_memory;
     double arrives;                          /* when the next job comes */
     const struct network_observer *observer; /* NULL: no observer */
+    struct interference interference[BAL_NETWORK_EVENTS_MAX];
 };
 
 /* ---- network.c: a run, step by step ---- */
@@ -250,6 +263,12 @@ static inline void network_schedule(struct network *net, double time, struct mes
     net->message[index] = message;
 }
 
+/* When the last of the cuts ends that the link is under; 0: it is under none. */
+double bal_network_cut_until(const struct network *net, uint32_t dispatcher, uint32_t server);
+static inline bool network_link_is_cut(const struct network *net, uint32_t dispatcher, uint32_t server) {
+    return __builtin_expect(net->cuts != 0, 0) && bal_network_cut_until(net, dispatcher, server) > 0;
+}
+
 /* Sends a message on a connection: it takes its time. */
 static inline void network_send_reliable(struct network *net, struct message message) {
     if (__builtin_expect(net->observer != NULL, 0))
@@ -262,9 +281,20 @@ static inline void network_send_reliable(struct network *net, struct message mes
 
 /* A datagram, which may be lost. */
 static inline void network_send(struct network *net, struct message message) {
-    if (net->wire->loss > 0 && bal_rng_uniform(&net->wires) < net->wire->loss)
+    if (net->loss > 0 && bal_rng_uniform(&net->wires) < net->loss)
+        return;
+    if (message.type != STEAL_REQUEST && network_link_is_cut(net, message.dispatcher, message.server))
         return;
     network_send_reliable(net, message);
+}
+
+/* What has become of a job, to its dispatcher; it waits for the end of a cut. */
+void bal_network_send_after_cut(struct network *net, uint32_t server, struct message message);
+static inline void network_send_news(struct network *net, uint32_t server, struct message message) {
+    if (__builtin_expect(net->cuts != 0, 0))
+        bal_network_send_after_cut(net, server, message);
+    else
+        network_send_reliable(net, message);
 }
 
 /* A job is in the system but at no server, or ceases to be so. */
@@ -291,6 +321,8 @@ void bal_net_dispatcher_receive_response(struct network *net, const struct messa
                                                                                                */
 void bal_net_dispatcher_probe_timeout(struct network *net, const struct message *message);
 void bal_net_dispatcher_start_timer(struct network *net, const struct message *message);
+/* It forgets all that it knew, but not the jobs that it has. */
+void bal_net_dispatcher_restart(struct network *net, uint32_t dispatcher);
 void bal_net_dispatcher_update_eligible(struct network *net, uint32_t dispatcher); /* which servers are open
                                                                                       now */
 static inline uint32_t net_dispatcher_held(const struct dispatcher *d) {
@@ -310,7 +342,9 @@ void bal_net_server_receive(struct network *net, const struct message *message);
 void bal_net_server_complete(struct network *net, const struct message *message);
 void bal_net_server_power_timer(struct network *net, const struct message *message);
 void bal_net_server_heartbeat_timer(struct network *net, uint32_t server);
-void bal_net_server_fail_or_repair(struct network *net, uint32_t server);
+void bal_net_server_fail_or_repair(struct network *net, uint32_t server); /* by its churn */
+void bal_net_server_fail(struct network *net, uint32_t server);
+void bal_net_server_repair(struct network *net, uint32_t server);
 /* A report to one dispatcher; the present state; and the same as a heartbeat, which offers again what has not
  * been used. */
 void bal_net_server_send_report(struct network *net, uint32_t server, enum bal_report what,
@@ -355,6 +389,11 @@ struct bal_offer_party *bal_network_offers_party(const struct network *net, uint
                                                  uint32_t dispatcher);
 void bal_network_offers_receive_backlog(struct network *net, const struct message *message); /* BACKLOG */
 void bal_network_offers_resume(struct network *net, const struct message *message);          /* RESUME */
+
+/* ---- network_events.c ---- */
+
+void bal_network_events_init(struct network *net);
+void bal_network_event(struct network *net, const struct message *message); /* EVENT */
 
 /* ---- network_backlog.c ---- */
 

@@ -59,7 +59,11 @@ static void increment_own(struct network *net, struct dispatcher *d, uint32_t se
         bal_ranking_change(&d->ranking, &d->fleet, server);
 }
 
-static void decrement_own(struct network *net, struct dispatcher *d, uint32_t server) {
+/* A job is back. A dispatcher that has restarted since does not know that it had been sent. */
+static void decrement_own(struct network *net, struct dispatcher *d, const struct job *j) {
+    const uint32_t server = j->server;
+    if (j->restarts != d->restarts)
+        return;
     if (net->system.features & LENGTH_INDEX)
         bal_length_index_decrement(&d->own_index, server, d->own[server]);
     d->own[server]--;
@@ -222,6 +226,7 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
     j->server = server;
     j->sent = net->now;
     j->joined = NAN;
+    j->restarts = d->restarts;
     prefetch_server(net, d, server);
     increment_own(net, d, server);
     if (d->seen)
@@ -230,8 +235,11 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
         bal_ejection_sent(d->ejection, server);
         update_eligible(net, d, server);
     }
-    network_send_reliable(
-        net, (struct message){.type = JOB, .server = server, .dispatcher = j->dispatcher, .job = job});
+    if (network_link_is_cut(net, j->dispatcher, server)) /* no connection comes about */
+        network_schedule(net, net->now + net->timeout, (struct message){.type = FAILURE, .job = job});
+    else
+        network_send_reliable(
+            net, (struct message){.type = JOB, .server = server, .dispatcher = j->dispatcher, .job = job});
 }
 
 /* ---- servers that are off ---- */
@@ -655,7 +663,7 @@ static void complete_job(struct network *net, uint32_t job, bool failed) {
 /* It did not fit into the buffer of the server. */
 static void drop_lost_job(struct network *net, uint32_t job) {
     const struct job *j = &net->job[job];
-    decrement_own(net, &net->dispatcher[j->dispatcher], j->server);
+    decrement_own(net, &net->dispatcher[j->dispatcher], j);
     reuse_size(net, j);
     discard_job(net, job, &net->system.tally.totals.lost);
 }
@@ -671,9 +679,9 @@ static void receive_response(struct network *net, const struct message *message)
     struct dispatcher *d = &net->dispatcher[j->dispatcher];
     const bool gone = message->type == FAILURE, failed = gone || message->detail;
     const uint32_t server = j->server, dispatcher = j->dispatcher;
-    decrement_own(net, d, server);
+    decrement_own(net, d, j);
     d->fleet.now = net->now * net->system.per_unit;
-    if (net->system.features & RESPONSES_SEEN)
+    if (net->system.features & RESPONSES_SEEN && j->restarts == d->restarts)
         bal_policy_response(net->spec, d->state, &d->fleet, server,
                             (net->now - j->sent) * net->system.per_unit, failed);
     if (gone)
@@ -705,20 +713,13 @@ void bal_net_dispatcher_receive_response(struct network *net, const struct messa
 
 /* ---- setting up ---- */
 
-static enum bal_code init_dispatcher(struct network *net, uint32_t index,
-                                     const struct bal_policy_context *context) {
-    struct dispatcher *d = &net->dispatcher[index];
+/* Of one that is all zeros: what it knows of servers that were heard of just now. */
+static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
+                                    const struct bal_policy_context *context) {
     const struct system *system = &net->system;
     const uint32_t n = system->servers;
     const struct bal_network *wire = net->wire;
-    d->net = net;
-    if (index > 0 && !(d->state = malloc(bal_policy_size(net->spec, context) + 1)))
-        return BAL_E_MEMORY;
-    if (index == 0)
-        d->state = system->state;
     bal_policy_init(net->spec, context, d->state);
-    bal_rng_init(&d->rng, system->run->seed, system->run->replication,
-                 BAL_STREAM_POLICY + ((uint64_t)index << 32) + ((uint64_t)system->run->draw << 48));
     d->own = calloc(n, sizeof *d->own);
     d->length = calloc(n, sizeof *d->length);
     d->urgent = calloc(n, sizeof *d->urgent);
@@ -758,13 +759,78 @@ static enum bal_code init_dispatcher(struct network *net, uint32_t index,
     for (uint32_t server = 0; server < n; server++) {
         bal_set_insert(d->eligible, server);
         if (d->known_until) /* as if it had just been heard of */
-            d->known_until[server] = BAL_STATEMENT_BEATS * wire->heartbeat;
+            d->known_until[server] = net->now + BAL_STATEMENT_BEATS * wire->heartbeat;
     }
     update_eligible_set(net, d);
-    for (uint32_t rank = 0; rank < BAL_JOB_CLASSES_MAX; rank++)
-        d->held[rank] = (struct list){NO_INDEX, NO_INDEX, 0};
     d->looks_at = INFINITY;
     return BAL_OK;
+}
+
+static void fini_knowledge(struct dispatcher *d) {
+    bal_length_index_fini(&d->own_index);
+    bal_ranking_fini(&d->ranking);
+    free(d->own);
+    free(d->length);
+    free(d->urgent);
+    free(d->eligible);
+    free(d->closed);
+    free(d->start);
+    free(d->newest);
+    free(d->known_until);
+    free(d->said);
+    free(d->seen);
+    free(d->request);
+    free(d->ejection);
+    free(d->fleet.ask);
+}
+
+static enum bal_code init_dispatcher(struct network *net, uint32_t index,
+                                     const struct bal_policy_context *context) {
+    struct dispatcher *d = &net->dispatcher[index];
+    const struct bal_run *run = net->system.run;
+    d->net = net;
+    if (index > 0 && !(d->state = malloc(bal_policy_size(net->spec, context) + 1)))
+        return BAL_E_MEMORY;
+    if (index == 0)
+        d->state = net->system.state;
+    bal_rng_init(&d->rng, run->seed, run->replication,
+                 BAL_STREAM_POLICY + ((uint64_t)index << 32) + ((uint64_t)run->draw << 48));
+    for (uint32_t rank = 0; rank < BAL_JOB_CLASSES_MAX; rank++)
+        d->held[rank] = (struct list){NO_INDEX, NO_INDEX, 0};
+    return init_knowledge(net, d, context);
+}
+
+/* What it asks all servers for, and where there is nothing to ask for, nothing. */
+static void request_states(struct network *net, uint32_t dispatcher) {
+    for (uint32_t server = 0; (net->offers || net->wire->heartbeat > 0) && server < net->system.servers;
+         server++) {
+        net->system.tally.totals.reports++;
+        network_send(net, (struct message){.type = RESUME, .server = server, .dispatcher = dispatcher});
+    }
+}
+
+void bal_net_dispatcher_restart(struct network *net, uint32_t dispatcher) {
+    struct dispatcher *d = &net->dispatcher[dispatcher];
+    const struct bal_policy_context context = {.servers = net->system.servers, .load = net->model->load};
+    fini_knowledge(d);
+    struct dispatcher fresh = {.net = net,
+                               .state = d->state,
+                               .rng = d->rng,
+                               .held_jobs = d->held_jobs,
+                               .statements = d->statements,
+                               .restarts = (uint8_t)(d->restarts + 1)};
+    memcpy(fresh.held, d->held, sizeof fresh.held);
+    *d = fresh;
+    if (init_knowledge(net, d, &context)) {
+        net->no_memory = true;
+        return;
+    }
+    d->fleet.now = net->now * net->system.per_unit;
+    request_states(net, dispatcher);
+    if (net->wire->heartbeat > 0)
+        bal_net_dispatcher_update_eligible(net, dispatcher);
+    else
+        dispatch_held(net, dispatcher);
 }
 
 enum bal_code bal_net_dispatchers_init(struct network *net, const struct bal_policy_context *context) {
@@ -779,21 +845,7 @@ void bal_net_dispatchers_fini(struct network *net) {
         struct dispatcher *d = &net->dispatcher[i];
         if (i > 0)
             free(d->state);
-        bal_length_index_fini(&d->own_index);
-        bal_ranking_fini(&d->ranking);
-        free(d->own);
-        free(d->length);
-        free(d->urgent);
-        free(d->eligible);
-        free(d->closed);
-        free(d->start);
-        free(d->newest);
-        free(d->known_until);
-        free(d->said);
-        free(d->seen);
-        free(d->request);
-        free(d->ejection);
-        free(d->fleet.ask);
+        fini_knowledge(d);
     }
     for (uint32_t i = 0; i < net->inquiries; i++)
         free(net->inquiry[i].server);

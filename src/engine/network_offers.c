@@ -218,6 +218,10 @@ void bal_network_offers_receive_backlog(struct network *net, const struct messag
 void bal_network_offers_resume(struct network *net, const struct message *message) {
     if (net->net_server[message->server].power == DOWN)
         return;
+    if (!net->offers) {
+        bal_net_server_send_state(net, message->server, message->dispatcher);
+        return;
+    }
     struct offering offering = {net, message->server, BAL_REPORT_IDLE};
     const struct bal_offers offers = offers_of(&offering);
     bal_offers_reset(&offers, message->dispatcher);

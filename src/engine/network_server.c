@@ -370,8 +370,8 @@ static void receive_job(struct network *net, const struct message *message) {
     const bool full = system->features & FINITE_BUFFERS && system->length[server] >= system->buffer;
     const bool discarded = net->discards && s->power == OFF;
     if (s->power == DOWN || full || discarded) {
-        network_send_reliable(
-            net, (struct message){.type = full || discarded ? LOST : FAILURE, .job = message->job});
+        network_send_news(net, server,
+                          (struct message){.type = full || discarded ? LOST : FAILURE, .job = message->job});
         return;
     }
     if (net->offers && net->job[message->job].server == server) /* it was sent here, not moved or stolen */
@@ -449,7 +449,7 @@ void bal_net_server_complete(struct network *net, const struct message *message)
     if (net->system.features & ASYNC_PROBES)
         latency_ewma_add(&s->latency_ewma, (net->now - j->joined) * net->system.per_unit,
                          net->system.length[server]);
-    network_send_reliable(net, response);
+    network_send_news(net, server, response);
     if (steals && net->takes_time)
         steal_jobs(net, server);
     if (net->system.features & LOAD_REPORTS &&
@@ -533,8 +533,24 @@ static void drop_jobs(struct network *net, uint32_t server) {
         j->started = false;
         j->left = j->size;
         count_down(net, server, j->rank);
-        network_send_reliable(net, (struct message){.type = FAILURE, .job = job});
+        network_send_news(net, server, (struct message){.type = FAILURE, .job = job});
     }
+}
+
+void bal_net_server_fail(struct network *net, uint32_t server) {
+    set_timer(net, server, NULL);
+    set_power(net, server, DOWN);
+    drop_jobs(net, server);
+}
+
+void bal_net_server_repair(struct network *net, uint32_t server) {
+    set_power(net, server, ON);
+    if (net->system.features & POWER_SWITCHING)
+        set_timer(net, server, &net->standby);
+    if (policy_wants(net, BAL_REPORT_ON))
+        report_idle(net, server, BAL_REPORT_ON);
+    else if (policy_wants(net, BAL_REPORT_IDLE))
+        report_idle(net, server, BAL_REPORT_IDLE);
 }
 
 void bal_net_server_fail_or_repair(struct network *net, uint32_t server) {
@@ -543,19 +559,10 @@ void bal_net_server_fail_or_repair(struct network *net, uint32_t server) {
     const double mean = fails ? churn->down : churn->up;
     network_schedule(net, net->now + mean * bal_rng_exp(&net->churn),
                      (struct message){.type = CHURN, .server = server});
-    if (fails) {
-        set_timer(net, server, NULL);
-        set_power(net, server, DOWN);
-        drop_jobs(net, server);
-        return;
-    }
-    set_power(net, server, ON);
-    if (net->system.features & POWER_SWITCHING)
-        set_timer(net, server, &net->standby);
-    if (policy_wants(net, BAL_REPORT_ON))
-        report_idle(net, server, BAL_REPORT_ON);
-    else if (policy_wants(net, BAL_REPORT_IDLE))
-        report_idle(net, server, BAL_REPORT_IDLE);
+    if (fails)
+        bal_net_server_fail(net, server);
+    else
+        bal_net_server_repair(net, server);
 }
 
 /* ---- setting up ---- */

@@ -321,6 +321,31 @@ static enum bal_code check_news(const struct bal_model *model, struct bal_error 
                : BAL_OK;
 }
 
+/* One that concerns no server, or no dispatcher, is a mistake. */
+static enum bal_code check_events(const struct bal_model *model, struct bal_error *err) {
+    const struct bal_network *network = &model->network;
+    const uint32_t servers = bal_servers_count(&model->servers);
+    const uint32_t dispatchers = network->dispatchers.count ? network->dispatchers.count : 1;
+    if (network->churn.up > 0 && bal_network_events_include(&network->events, BAL_EVENT_RESTART_SERVERS))
+        return bal_fail(err, BAL_E_MODEL,
+                        "servers that come and go with a churn are not restarted by events; leave out one of "
+                        "the two");
+    for (unsigned i = 0; i < network->events.count; i++) {
+        const struct bal_network_event *event = &network->events.event[i];
+        const bool of_servers = event->kind == BAL_EVENT_RESTART_SERVERS || event->kind == BAL_EVENT_CUT;
+        const bool of_dispatchers = event->kind == BAL_EVENT_RESTART_DISPATCHERS;
+        if (of_servers && lrint(event->share * servers) == 0)
+            return bal_fail(err, BAL_E_MODEL, "event %u concerns a share of %g of %u servers, which is none",
+                            i + 1, event->share, servers);
+        const double share = of_dispatchers ? event->share : event->dispatchers;
+        if (lrint(share * dispatchers) == 0)
+            return bal_fail(err, BAL_E_MODEL,
+                            "event %u concerns a share of %g of %u dispatchers, which is none", i + 1, share,
+                            dispatchers);
+    }
+    return BAL_OK;
+}
+
 static enum bal_code check_network(const struct bal_model *model, enum bal_engine engine,
                                    struct bal_error *err) {
     if (engine != BAL_ENGINE_AUTO && engine != BAL_ENGINE_NETWORK)
@@ -350,7 +375,7 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
     if (model->tasks > 1)
         return bal_fail(err, BAL_E_MODEL, "dispatchers on a network route jobs of one task, not of %u",
                         model->tasks);
-    return BAL_OK;
+    return check_events(model, err);
 }
 
 /* The markov engine passes 1 + 1/load possible events for each arrival, the event engine two; one of those

@@ -217,8 +217,10 @@ static const char *why_not_live(const struct bal_model *model) {
         return "stations report by their own clocks; leave out `reports`";
     if (model->start.busy + model->start.setup + model->start.off > 0)
         return "a block begins with an idle fleet; leave out `start`";
-    if (model->network.loss > 0 || model->network.churn.up > 0 || model->network.fail_fast.share > 0)
-        return "what goes wrong stands under `faults` of `live`; leave `loss`, `churn` and `fail-fast` out";
+    if (model->network.loss > 0 || model->network.churn.up > 0 || model->network.fail_fast.share > 0 ||
+        model->network.events.count > 0)
+        return "what goes wrong stands under `faults` of `live`; leave `loss`, `churn`, `fail-fast` and "
+               "`events` out";
     if (model->network.dispatchers.unequal)
         return "each dispatcher gets as many requests as the others; give their number alone";
     if (mean < 0.001 || mean > 1000)

@@ -99,6 +99,14 @@ static size_t print_ejection(const struct bal_draft *draft, char *text, size_t s
     return bal_value_print_flag(draft->c.model.network.ejection, text, size);
 }
 
+static enum bal_code set_events(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_network_events_parse(text, &draft->c.model.network.events, err);
+}
+
+static size_t print_events(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_network_events_print(&draft->c.model.network.events, text, size);
+}
+
 static enum bal_code set_backlog(struct bal_draft *draft, const char *text, struct bal_error *err) {
     static const struct bal_value_range range = {1, 1e6, true,
                                                  "a whole number of jobs from 1 to 1M, or none"};
@@ -198,6 +206,12 @@ static const struct bal_field fields[] = {
      .default_value = "",
      .deprecated = true,
      .help = "`ejection`"},
+    {.name = "events",
+     BAL_SETTING(events),
+     .default_value = "none",
+     .argument = "LIST",
+     .help = "what happens when: `restart-dispatchers@1k+10`, `restart-servers:0.5,1@1k+10`, "
+             "`cut:0.3@1k+50`, `loss:0.1@1k+50`, ..."},
 };
 
 const struct bal_table bal_network_table = {"network", "What lies between dispatchers and servers.", fields,

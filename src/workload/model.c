@@ -215,8 +215,8 @@ static enum bal_code check_slotted(const struct bal_model *model, struct bal_err
                         model->slots, model->slots);
     if (!bal_network_is_near(&model->network))
         return bal_fail(err, BAL_E_MODEL,
-                        "delays, losses, heartbeats and servers that fail need continuous time; in slotted "
-                        "time there can be several dispatchers");
+                        "events, delays, losses, heartbeats and servers that fail need continuous time; in "
+                        "slotted time there can be several dispatchers");
     struct bal_batch batch;
     if (model->batch.kind == BAL_BATCH_NONE)
         return BAL_OK;

@@ -12,7 +12,7 @@
 bool bal_network_is_plain(const struct bal_network *network) {
     return network->dispatchers.count <= 1 && !(network->delay.mean > 0) && !(network->loss > 0) &&
            !(network->heartbeat > 0) && !(network->churn.up > 0) && !(network->fail_fast.share > 0) &&
-           !network->ejection;
+           !network->ejection && network->events.count == 0;
 }
 
 bool bal_network_is_near(const struct bal_network *network) {
@@ -21,8 +21,18 @@ bool bal_network_is_near(const struct bal_network *network) {
     return bal_network_is_plain(&one);
 }
 
+bool bal_network_takes_time(const struct bal_network *network) {
+    const struct bal_network_events *events = &network->events;
+    return network->delay.mean > 0 || network->loss > 0 || network->churn.up > 0 ||
+           bal_network_events_include(events, BAL_EVENT_LOSS) ||
+           bal_network_events_include(events, BAL_EVENT_CUT) ||
+           bal_network_events_include(events, BAL_EVENT_RESTART_SERVERS);
+}
+
 bool bal_network_fails(const struct bal_network *network) {
-    return network->churn.up > 0 || network->fail_fast.share > 0;
+    return network->churn.up > 0 || network->fail_fast.share > 0 ||
+           bal_network_events_include(&network->events, BAL_EVENT_RESTART_SERVERS) ||
+           bal_network_events_include(&network->events, BAL_EVENT_CUT);
 }
 
 uint32_t bal_dispatchers_draw(const struct bal_dispatchers *dispatchers, struct bal_rng *rng) {

@@ -57,6 +57,13 @@ $ printf 'title: t\nfleet: {servers: 6}\nworkload: {load: 0.5}\nnetwork: {dispat
 $ ballast report net.db -o net.html && grep -o 'dispatchers: 2' net.html | head -1
 | dispatchers: 2
 
+# What happens at stated times: printed as it is read, and seen in the window after it.
+$ ballast compare --servers 100 --load 0.5 --dispatchers 2 --events 'loss:20%@10+5  cut:1,1@50+5' --time 60 --window 10 --replications 4 --policy least-conn --format json | jq -c '.settings.network, (.results[0] | .response.mean > 1.6)'
+| {"dispatchers":"2","events":"loss:0.2@10+5 cut:1@50+5"}
+| true
+$ ballast compare --servers 100 --load 0.5 --dispatchers 2 --events 'loss:20%@10+5  cut:1,1@50+5' --time 50 --window 10 --replications 4 --policy least-conn --format json | jq -c '.results[0].response.mean > 1.6'
+| false
+
 # In a replay.
 $ for i in $(seq 100 399); do echo "10.0.0.1 - - [15/Nov/2026:10:0$((i / 60)):$((i % 60 + 100))"; done | sed 's/:1\([0-9][0-9]\)$/:\1 +0000] "GET \/ HTTP\/1.1" 200 5 "-" "-" 0.500/' >net.log; ballast replay net.log --log-format '$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "-" "-" $request_time' --waiting keep --quiet --servers 2 --dispatchers 2 --delay 0.01 --fail-fast 0.5 --policy jiq --policy jiq:else=hold --format json | jq -c '.settings.network, [.results[] | .failed > 0.3]'
 | {"dispatchers":"2","delay":"det(0.01)","fail-fast":"0.5"}
@@ -93,7 +100,7 @@ $ ballast compare --slotted --servers 10 --dispatchers 3 --time 10k --replicatio
 | Times are in slots.
 | ±: 95 % confidence over replications. waits: jobs that wait at all. msgs: per job, a probe is two.
 $ ballast compare --slotted --servers 10 --delay 0.1 --policy jiq
-! ballast: delays, losses, heartbeats and servers that fail need continuous time; in slotted time there can be several dispatchers
+! ballast: events, delays, losses, heartbeats and servers that fail need continuous time; in slotted time there can be several dispatchers
 ? 2
 $ ballast compare --slotted --servers 10 --dispatchers 3 --policy jiq:else=hold
 ! ballast: --policy: policy 'jiq:else=hold' needs a dispatcher that can hold jobs, which slotted time does not have
@@ -135,6 +142,22 @@ $ ballast compare --churn 10
 ? 2
 $ ballast compare --fail-fast 1.5
 ! ballast: --fail-fast 1.5: '1.5' is neither none nor the share of servers that fail fast, such as 0.1, or with the time that they take, 0.1,0.05
+? 2
+
+$ ballast compare --events 'cut:0.3@1000+50 reboot@3'
+! ballast: --events cut:0.3@1000+50 reboot@3: 'reboot@3': the kinds are restart-dispatchers, restart-servers, cut and loss; write none, or events such as cut:0.3@1000+50 restart-dispatchers@2000+10
+? 2
+$ ballast compare --events 'cut:0.3@1000'
+! ballast: --events cut:0.3@1000: 'cut:0.3@1000': cut and loss need a length, as in @1000+50; write none, or events such as cut:0.3@1000+50 restart-dispatchers@2000+10
+? 2
+$ ballast compare --servers 10 --events 'cut:0.04@1000+50' --policy jiq
+! ballast: --policy: event 1 concerns a share of 0.04 of 10 servers, which is none
+? 2
+$ ballast compare --servers 10 --churn 100,1 --events 'restart-servers@1000' --policy jiq
+! ballast: --policy: servers that come and go with a churn are not restarted by events; leave out one of the two
+? 2
+$ ballast compare --slotted --servers 10 --events 'loss:0.1@1000+50' --policy jiq
+! ballast: events, delays, losses, heartbeats and servers that fail need continuous time; in slotted time there can be several dispatchers
 ? 2
 
 # So many that no run would end.

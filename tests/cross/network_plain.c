@@ -80,7 +80,9 @@ static struct bal_model stormy_of(int shape, double delay) {
     if (bal_dispatchers_parse("0.5,0.3,0.2", &network->dispatchers, &err) ||
         (delay > 0 && bal_dist_parse("exp", &network->delay, &err)) ||
         bal_churn_parse(shape % 2 ? "50,5" : "50,5,lose", &network->churn, &err) ||
-        bal_fail_fast_parse("0.1,0.1", &network->fail_fast, &err))
+        bal_fail_fast_parse("0.1,0.1", &network->fail_fast, &err) ||
+        bal_network_events_parse("restart-dispatchers@100+60 cut:0.3,0.4@150+20 loss:0.5@200+30",
+                                 &network->events, &err))
         fail_msg("%s", err.text);
     if (delay > 0)
         bal_dist_scale(&network->delay, delay);

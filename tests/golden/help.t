@@ -129,6 +129,8 @@ $ ballast help compare
 |   --fail-fast SHARE        share of servers that answer fast and wrongly, and how fast: 0.1, 0.1,0.05 (default
 |                            none)
 |   --ejection               dispatchers eject servers that fail several times in a row, and try them again later
+|   --events LIST            what happens when: restart-dispatchers@1k+10, restart-servers:0.5,1@1k+10,
+|                            cut:0.3@1k+50, loss:0.1@1k+50, ... (default none)
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
 |   --jobs J                 length of a replication in expected jobs (default 2M, 100 a server, 100k slots, or
 |                            more)
