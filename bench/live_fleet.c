@@ -349,7 +349,7 @@ static void begin_station(struct fleet *f, uint32_t server, uint64_t seed) {
     exit_on_error(bal_station_check(&config, &err), &err);
     f->block[host] = check_memory(aligned_alloc(64, (bal_station_size(&config) + 63) / 64 * 64));
     bal_station_create(f->block[host], &config, f->now);
-    f->host[host] = check_memory(malloc(bal_station_view_size()));
+    f->host[host] = check_memory(malloc(bal_station_view_size(&config)));
     exit_on_error(bal_station_open(f->host[host], f->block[host], (seed - 1) * 100000 + 1000 + server, &err),
                   &err);
     exit_on_error(bal_station_join(f->host[host], f->now, 1, 1, &err), &err);

@@ -397,6 +397,22 @@ static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
     return bal_dispatcher_members(peers->d, list, room);
 }
 
+static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
+    const struct bal_ngx_peers *peers = user;
+    bal_dispatcher_adopt_members(peers->d, now, list, count);
+}
+
+static uint32_t read_members(void *user, void *block, struct bal_member *list, uint32_t room) {
+    const struct bal_ngx_peers *peers = user;
+    const struct bal_policy_spec *policy = &peers->upstream->policy;
+    struct bal_dispatcher *d = ngx_alloc(bal_dispatcher_view_size(policy, &peers->config), ngx_cycle->log);
+    uint32_t count = 0;
+    if (d && bal_dispatcher_open_with(d, (char *)block + shared_size(peers), policy, 1, NULL) == BAL_OK)
+        count = ngx_min(room, bal_dispatcher_members(d, list, room));
+    ngx_free(d);
+    return count;
+}
+
 static uint64_t members_version(void *user) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_members_version(peers->d);
@@ -634,6 +650,8 @@ static const struct bal_ngx_role role = {
     .receive = receive,
     .members = members,
     .members_version = members_version,
+    .adopt_members = adopt_members,
+    .read_members = read_members,
     .detach_stations = detach_stations,
     .finish_deferred = finish_deferred,
 };

@@ -60,7 +60,7 @@ static void create(void *user, void *block, uint64_t now) {
 
 static enum bal_code open_block(void *user, void *block, uint64_t seed, struct bal_error *err) {
     struct bal_ngx_station *station = user;
-    station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size());
+    station->s = ngx_pcalloc(ngx_cycle->pool, bal_station_view_size(&station->config));
     if (!station->s)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     station->shared = block;
@@ -138,6 +138,21 @@ static enum bal_receipt receive(void *user, uint64_t now, const struct bal_messa
 static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
     const struct bal_ngx_station *station = user;
     return bal_station_members(station->s, list, room);
+}
+
+static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
+    const struct bal_ngx_station *station = user;
+    bal_station_adopt_members(station->s, now, list, count);
+}
+
+static uint32_t read_members(void *user, void *block, struct bal_member *list, uint32_t room) {
+    const struct bal_ngx_station *station = user;
+    struct bal_station *s = ngx_alloc(bal_station_view_size(&station->config), ngx_cycle->log);
+    uint32_t count = 0;
+    if (s && bal_station_open(s, (char *)block + core_at(station), 1, NULL) == BAL_OK)
+        count = ngx_min(room, bal_station_members(s, list, room));
+    ngx_free(s);
+    return count;
 }
 
 static uint64_t members_version(void *user) {
@@ -305,6 +320,8 @@ static const struct bal_ngx_role role = {
     .receive = receive,
     .members = members,
     .members_version = members_version,
+    .adopt_members = adopt_members,
+    .read_members = read_members,
     .drain = drain,
     .finish_deferred = finish_deferred,
     .check = check,

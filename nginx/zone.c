@@ -64,6 +64,26 @@ static size_t zone_size(size_t block) {
     return (pages + 8) * ngx_pagesize + pages * 2 * sizeof(ngx_slab_page_t);
 }
 
+static struct bal_ngx_zone *zone_of(const ngx_cycle_t *cycle, ngx_uint_t i) {
+    const struct zones *zones = (void *)ngx_get_conf(cycle->conf_ctx, ngx_ballast_module);
+    return i < zones->list.nelts ? ((struct bal_ngx_zone **)zones->list.elts)[i] : NULL;
+}
+
+/* In the master, while the zones of the old configuration are still there: those who have joined the block
+ * that this one replaces, the one of the same role at the same address. They would join again within a second
+ * or so; meanwhile requests would find no server. The lock is not taken, since its holder may have been
+ * stopped: what is torn is no valid member and is left out. */
+static void inherit_members(struct bal_ngx_zone *z) {
+    const struct bal_ngx_zone *old;
+    if (!z->inherited || !ngx_cycle->conf_ctx)
+        return;
+    for (ngx_uint_t i = 0; !z->inherited_count && (old = zone_of((const ngx_cycle_t *)ngx_cycle, i)); i++)
+        if (old->role == z->role && old->block && old->transport && old->transport->members_most &&
+            old->transport->own.id == z->transport->own.id)
+            z->inherited_count =
+                z->role->read_members(old->user, old->block, z->inherited, z->transport->members_most);
+}
+
 static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
     struct bal_ngx_zone *z = shm->data;
     ngx_slab_pool_t *pool = (ngx_slab_pool_t *)(void *)shm->shm.addr;
@@ -74,6 +94,7 @@ static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
         if (!pool->data)
             return NGX_ERROR;
         z->role->create(z->user, (char *)pool->data + head_size(), bal_ngx_now());
+        inherit_members(z);
     }
     z->head = pool->data;
     z->lock = &z->head->lock;
@@ -122,11 +143,6 @@ ngx_int_t bal_ngx_zone_add(ngx_conf_t *cf, struct bal_ngx_zone *z, const ngx_str
         return NGX_ERROR;
     *place = z;
     return NGX_OK;
-}
-
-static struct bal_ngx_zone *zone_of(const ngx_cycle_t *cycle, ngx_uint_t i) {
-    const struct zones *zones = (void *)ngx_get_conf(cycle->conf_ctx, ngx_ballast_module);
-    return i < zones->list.nelts ? ((struct bal_ngx_zone **)zones->list.elts)[i] : NULL;
 }
 
 struct bal_ngx_zone *bal_ngx_zone_at(ngx_uint_t i) {
@@ -388,6 +404,8 @@ static void apply(struct bal_ngx_zone *z, uint64_t now) {
     if (z->head->generation >= generation)
         return;
     if (z->role->apply(z->user, now, &err) == BAL_OK) {
+        if (z->head->generation == 0 && z->inherited_count)
+            z->role->adopt_members(z->user, now, z->inherited, z->inherited_count);
         __atomic_store_n(&z->head->generation, generation, __ATOMIC_RELAXED);
         return;
     }
@@ -593,7 +611,7 @@ static char *init_conf(ngx_cycle_t *cycle, void *conf) {
     const uint32_t requests = (uint32_t)ngx_max(REQUESTS_LEAST, ngx_min(all, REQUESTS_MOST));
     ngx_uint_t listeners = 0;
     for (ngx_uint_t i = 0; i < zones->list.nelts; i++) {
-        const struct bal_ngx_zone *z = ((struct bal_ngx_zone **)zones->list.elts)[i];
+        struct bal_ngx_zone *z = ((struct bal_ngx_zone **)zones->list.elts)[i];
         const size_t block = z->role->size(z->user, requests);
         struct bal_error err;
         if (block == 0)
@@ -603,6 +621,11 @@ static char *init_conf(ngx_cycle_t *cycle, void *conf) {
             return NGX_CONF_ERROR;
         }
         z->shm->shm.size = zone_size(block);
+        if (z->transport && z->transport->members_most) {
+            z->inherited = ngx_palloc(cycle->pool, z->transport->members_most * sizeof *z->inherited);
+            if (!z->inherited)
+                return NGX_CONF_ERROR;
+        }
         if (z->role->limit)
             z->role->limit(z->user, cycle, connections);
         listeners += z->transport && z->role->detach_stations;

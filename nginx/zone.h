@@ -56,6 +56,9 @@ struct bal_ngx_role {
     /* As the functions of the same names in ballast/live/dispatcher.h and station.h. */
     uint32_t (*members)(void *user, struct bal_member *members, uint32_t room);
     uint64_t (*members_version)(void *user);
+    void (*adopt_members)(void *user, uint64_t now, const struct bal_member *members, uint32_t count);
+    /* Members of a block of this role, in a process that has no view of it; not locked. */
+    uint32_t (*read_members)(void *user, void *block, struct bal_member *members, uint32_t room);
     /* What was deferred while the lock could not be acquired (stall.h). */
     void (*finish_deferred)(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what);
     /* Optional: a newer zone now receives what comes to its address. */
@@ -96,10 +99,12 @@ struct bal_ngx_zone {
     bal_ngx_lock *lock;
     struct bal_ngx_stalls *stalls;
     void *block;
-    bool opened;            /* this process has its view */
-    bool attached;          /* this process has joined; if not, nothing below may be called */
-    bool announced;         /* other zones know that this one receives */
-    bool error_logged;      /* a temporary failure has been logged */
+    bool opened;                  /* this process has its view */
+    bool attached;                /* this process has joined; if not, nothing below may be called */
+    bool announced;               /* other zones know that this one receives */
+    bool error_logged;            /* a temporary failure has been logged */
+    struct bal_member *inherited; /* members of the zone that this one replaces; NULL: none can join */
+    uint32_t inherited_count;
     ngx_uint_t waiting;     /* requests of this process that wait */
     ngx_connection_t whose; /* what nginx, when it writes a debug log, takes the events below to belong to */
     ngx_event_t wakeup_event;   /* posted when there may be decisions */

@@ -21,7 +21,8 @@ enum bal_receipt bal_dispatcher_receive_unknown(struct bal_dispatcher *d, const 
         bal_dispatcher_enqueue_message(d, challenge);
     if (receipt != BAL_RECEIPT_FRESH)
         return receipt;
-    *server = bal_dispatcher_add_member(d, message->sender, &message->join.address);
+    const struct bal_member member = {message->sender, message->join.address};
+    *server = bal_dispatcher_add_member(d, &member);
     if (*server == BAL_NONE)
         return BAL_RECEIPT_REFUSED;
     bal_replay_window_trust_boot(&d->server[*server].window, message->boot, message->sequence);
@@ -55,9 +56,8 @@ static bool send_join(struct bal_dispatcher *d, uint32_t server) {
 void bal_dispatcher_update_members(struct bal_dispatcher *d) {
     struct block *block = d->block;
     block->members_at = block->now + block->config.beat_ns;
-    for (uint32_t server = 0; block->joins.members && server < d->servers; server++)
-        if (is_member(&d->server[server]) && block->now >= d->server[server].member_until)
-            bal_dispatcher_remove_member(d, server);
+    if (block->joins.members && !block->detached) /* else another block hears them, and ours nothing */
+        bal_dispatcher_remove_silent_members(d);
     uint32_t sent = 0;
     for (uint32_t server = 0; block->config.join.own.family && !block->detached && server < d->servers;
          server++)

@@ -253,10 +253,9 @@ uint32_t bal_dispatcher_probe_room(const struct bal_policy_spec *policy,
 
 /* Updates what depends on the list of servers: their count, weights, ejection, directory. */
 void bal_dispatcher_servers_changed(struct bal_dispatcher *d);
-/* A station has joined: its server; BAL_NONE: there is no room for it. One that has been silent leaves. */
-uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, uint64_t station,
-                                   const struct bal_address *address);
-void bal_dispatcher_remove_member(struct bal_dispatcher *d, uint32_t server);
+/* A station has joined: its server; BAL_NONE: there is no room for it. */
+uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, const struct bal_member *member);
+void bal_dispatcher_remove_silent_members(struct bal_dispatcher *d);
 
 /* ---- dispatcher_members.c ---- */
 

@@ -264,32 +264,69 @@ static void update_fleet(struct bal_dispatcher *d) {
         bal_dispatcher_server_refresh(d, server);
 }
 
-/* One that is still leaving comes back. */
-uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, uint64_t station,
-                                   const struct bal_address *address) {
+/* At this index, or at *free or the next one that is free. Returns where. */
+static uint32_t set_member(struct bal_dispatcher *d, const struct bal_member *member, uint32_t server,
+                           uint32_t *free) {
     char name[BAL_ADDRESS_TEXT];
-    uint32_t server = BAL_NONE, free = 0;
-    bal_address_print(address, name);
-    for (uint32_t i = 0; i < d->servers && server == BAL_NONE; i++)
-        if (d->server[i].presence == LEAVING && strcmp(d->server[i].name, name) == 0)
-            server = i;
-    while (server == BAL_NONE && free < d->servers && d->server[free].presence != NOT_THERE)
-        free++;
-    if (free == d->servers)
+    while (server == BAL_NONE && *free < d->servers && d->server[*free].presence != NOT_THERE)
+        (*free)++;
+    if (*free == d->servers)
         return BAL_NONE;
-    const struct bal_dispatcher_server given = {.name = name, .station = station};
+    bal_address_print(&member->address, name);
+    const struct bal_dispatcher_server given = {.name = name, .station = member->id};
     const uint64_t until = d->block->now + d->block->config.join.silent_ns;
-    const uint32_t place = server == BAL_NONE ? free : server;
-    d->server[place].address = *address;
-    set_server(d, &given, server, &free, until);
-    update_fleet(d);
+    const uint32_t place = server == BAL_NONE ? *free : server;
+    d->server[place].address = member->address;
+    set_server(d, &given, server, free, until);
     return place;
 }
 
-void bal_dispatcher_remove_member(struct bal_dispatcher *d, uint32_t server) {
-    d->block->joins.departures++;
-    begin_removal(d, server);
-    update_fleet(d);
+/* One that is still leaving comes back. */
+uint32_t bal_dispatcher_add_member(struct bal_dispatcher *d, const struct bal_member *member) {
+    char name[BAL_ADDRESS_TEXT];
+    uint32_t server = BAL_NONE, free = 0;
+    bal_address_print(&member->address, name);
+    for (uint32_t i = 0; i < d->servers && server == BAL_NONE; i++)
+        if (d->server[i].presence == LEAVING && strcmp(d->server[i].name, name) == 0)
+            server = i;
+    const uint32_t place = set_member(d, member, server, &free);
+    if (place != BAL_NONE)
+        update_fleet(d);
+    return place;
+}
+
+void bal_dispatcher_adopt_members(struct bal_dispatcher *d, uint64_t now, const struct bal_member *members,
+                                  uint32_t count) {
+    dispatcher_begin(d, now);
+    const struct bal_join_config *join = &d->block->config.join;
+    uint32_t free = 0, adopted = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const bool known =
+            bal_directory_find(d->stations, d->places, d->station, members[i].id) != BAL_DIRECTORY_NOBODY;
+        if (known || !bal_joins_may_adopt(&d->block->joins, join, &members[i]) ||
+            set_member(d, &members[i], BAL_NONE, &free) == BAL_NONE)
+            continue;
+        d->block->joins.members++;
+        adopted++;
+    }
+    if (adopted) {
+        update_fleet(d);
+        bal_dispatcher_enqueue_message(
+            d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = BAL_EVERYONE});
+    }
+    dispatcher_end(d);
+}
+
+/* All at once: what follows from the list of servers takes as long for many as for one. */
+void bal_dispatcher_remove_silent_members(struct bal_dispatcher *d) {
+    const uint64_t before = d->block->joins.departures;
+    for (uint32_t server = 0; server < d->servers; server++)
+        if (is_member(&d->server[server]) && d->block->now >= d->server[server].member_until) {
+            d->block->joins.departures++;
+            begin_removal(d, server);
+        }
+    if (d->block->joins.departures != before)
+        update_fleet(d);
 }
 
 /* ---- what follows ---- */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A number is good in its period and the next one. */
-static const uint64_t period_ns = UINT64_C(2000000000), budget_ns = UINT64_C(100000000);
+static const uint64_t period_ns = UINT64_C(2000000000), budget_ns = UINT64_C(50000000);
 
 /* ---- addresses ---- */
 
@@ -105,21 +105,32 @@ static bool is_allowed(const struct bal_join_config *config, const struct bal_ad
     return allowed;
 }
 
-static bool has_its_id(const struct bal_message *message) {
+static bool is_id_of(const struct bal_address *address, uint64_t id) {
     char text[BAL_ADDRESS_TEXT];
-    const size_t length = bal_address_print(&message->join.address, text);
-    return bal_address_id(text, length) == message->sender;
+    return bal_address_id(text, bal_address_print(address, text)) == id;
 }
 
-static uint64_t number_for(const struct bal_joins *joins, const struct bal_message *message,
-                           uint64_t period) {
-    const uint64_t said[] = {message->sender, message->boot, joins->departures, period};
+bool bal_joins_may_adopt(const struct bal_joins *joins, const struct bal_join_config *config,
+                         const struct bal_member *member) {
+    return joins->members < config->most && bal_address_is_valid(&member->address) &&
+           is_allowed(config, &member->address) && is_id_of(&member->address, member->id);
+}
+
+static uint64_t hash_for(const struct bal_joins *joins, const struct bal_message *message,
+                         uint64_t departures, uint64_t time) {
+    const uint64_t said[] = {message->sender, message->boot, departures, time};
     uint8_t key[crypto_shorthash_siphash24_KEYBYTES], hash[crypto_shorthash_siphash24_BYTES];
     uint64_t number;
     static_assert(sizeof key == sizeof joins->secret, "a secret is a key of SipHash");
     memcpy(key, joins->secret, sizeof key);
     crypto_shorthash_siphash24(hash, (const uint8_t *)said, sizeof said, key);
     memcpy(&number, hash, sizeof number);
+    return number;
+}
+
+static uint64_t number_for(const struct bal_joins *joins, const struct bal_message *message,
+                           uint64_t period) {
+    const uint64_t number = hash_for(joins, message, joins->departures, period);
     return number ? number : 1;
 }
 
@@ -130,12 +141,19 @@ static bool is_proved(const struct bal_joins *joins, uint64_t now, const struct 
                      (period > 0 && nonce == number_for(joins, message, period - 1)));
 }
 
-static bool may_challenge(struct bal_joins *joins, uint64_t now) {
+/* One for each group of senders, and other groups each time: who repeats what few senders have said uses up
+ * the challenges of few groups, and the next time not those of the same others. */
+static bool may_challenge(struct bal_joins *joins, const struct bal_message *message, uint64_t now) {
+    static_assert(BAL_JOIN_CHALLENGES <= 64, "a bit for each");
     if (now >= joins->counted_at + budget_ns) {
         joins->counted_at = now;
-        joins->challenges = 0;
+        joins->challenged = 0;
     }
-    return joins->challenges < BAL_JOIN_CHALLENGES;
+    const uint64_t group = UINT64_C(1)
+                           << hash_for(joins, message, UINT64_MAX, joins->counted_at) % BAL_JOIN_CHALLENGES;
+    const bool may = !(joins->challenged & group);
+    joins->challenged |= group;
+    return may;
 }
 
 enum bal_receipt bal_joins_receive(struct bal_joins *joins, const struct bal_join_config *config,
@@ -149,7 +167,7 @@ enum bal_receipt bal_joins_receive(struct bal_joins *joins, const struct bal_joi
     if (message->type != BAL_MSG_JOIN) /* it may be about to join */
         return BAL_RECEIPT_UNPROVEN;
     if (joins->members >= config->most || join->kind != wanted || !bal_address_is_valid(&join->address) ||
-        !is_allowed(config, &join->address) || !has_its_id(message))
+        !is_allowed(config, &join->address) || !is_id_of(&join->address, message->sender))
         return BAL_RECEIPT_REFUSED;
     while (joins->secret[0] == 0 || joins->secret[1] == 0) {
         joins->secret[0] = bal_rng_next(rng);
@@ -157,12 +175,10 @@ enum bal_receipt bal_joins_receive(struct bal_joins *joins, const struct bal_joi
     }
     if (is_proved(joins, now, message))
         return BAL_RECEIPT_FRESH;
-    *challenged = may_challenge(joins, now);
-    if (*challenged) {
-        joins->challenges++;
+    *challenged = may_challenge(joins, message, now);
+    if (*challenged)
         *challenge = (struct bal_message){.type = BAL_MSG_CHALLENGE,
                                           .receiver = message->sender,
                                           .nonce = {.nonce = number_for(joins, message, now / period_ns)}};
-    }
     return BAL_RECEIPT_UNPROVEN;
 }

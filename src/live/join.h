@@ -12,7 +12,7 @@ struct bal_joins {
     uint64_t departures; /* members that have left */
     uint64_t version;    /* one more whenever the members change */
     uint32_t members;
-    uint32_t challenges; /* sent since `counted_at` */
+    uint64_t challenged; /* since `counted_at`: a bit for each of BAL_JOIN_CHALLENGES groups of senders */
     uint64_t counted_at;
 };
 
@@ -22,6 +22,10 @@ enum bal_receipt bal_joins_receive(struct bal_joins *joins, const struct bal_joi
                                    enum bal_join_kind wanted, uint64_t now, struct bal_rng *rng,
                                    const struct bal_message *message, struct bal_message *challenge,
                                    bool *challenged);
+
+/* May this one, which was a member of the block that ours replaces, be one here without a proof? */
+bool bal_joins_may_adopt(const struct bal_joins *joins, const struct bal_join_config *config,
+                         const struct bal_member *member);
 
 static inline void bal_joins_add(struct bal_joins *joins) {
     joins->members++;

@@ -89,8 +89,12 @@ size_t bal_station_size(const struct bal_station_config *config) {
     return lay_out(&view, NULL, config);
 }
 
-size_t bal_station_view_size(void) {
-    return sizeof(struct bal_station);
+static uint32_t out_room(const struct bal_station_config *config) {
+    return BAL_OUT_ROOM + config->peers;
+}
+
+size_t bal_station_view_size(const struct bal_station_config *config) {
+    return sizeof(struct bal_station) + out_room(config) * sizeof(struct bal_message);
 }
 
 static void empty_lists(struct bal_station *s) {
@@ -157,7 +161,7 @@ enum bal_code bal_station_open(struct bal_station *s, void *memory, uint64_t see
     *s = (struct bal_station){.self = BAL_NOBODY};
     lay_out(s, memory, &block->config);
     s->box.out = s->out;
-    s->box.room = BAL_OUT_ROOM;
+    s->box.room = out_room(&block->config);
     bal_rng_init(&s->rng, seed, 0, BAL_STREAM_NETWORK);
     return BAL_OK;
 }

@@ -14,22 +14,33 @@ static bool is_member(const struct peer *peer) {
     return peer->kind == DISPATCHER && peer->member_until > 0;
 }
 
-static void add_member(struct bal_station *s, const struct bal_message *message) {
+/* The caller rebuilds the sets. NULL: there is no room. */
+static struct peer *add_member(struct bal_station *s, const struct bal_member *member) {
     struct station_block *block = s->block;
     const uint32_t number = bal_station_free_peer(s);
     if (number == BAL_NOBODY)
-        return;
+        return NULL;
     struct peer *peer = &s->peer[number];
     *peer = (struct peer){.member_until = block->now + block->config.join.silent_ns,
                           .heard_at = block->now,
-                          .address = message->join.address,
+                          .address = member->address,
                           .party = {.offers = block->offers_before}};
-    bal_replay_window_trust_boot(&peer->window, message->boot, message->sequence);
-    s->peer_id[number] = message->sender;
+    s->peer_id[number] = member->id;
     __atomic_store_n(&peer->kind, (uint32_t)DISPATCHER, __ATOMIC_RELEASE);
     bal_joins_add(&block->joins);
+    return peer;
+}
+
+void bal_station_adopt_members(struct bal_station *s, uint64_t now, const struct bal_member *members,
+                               uint32_t count) {
+    bal_station_enter(s, now);
+    for (uint32_t i = 0; i < count; i++)
+        if (bal_directory_find(s->directory, s->places, s->peer_id, members[i].id) == BAL_DIRECTORY_NOBODY &&
+            bal_joins_may_adopt(&s->block->joins, &s->block->config.join, &members[i]))
+            add_member(s, &members[i]);
     bal_station_rebuild_peer_sets(s);
-    bal_station_reset_dispatcher(s, number);
+    bal_station_offer(s);
+    station_end(s);
 }
 
 enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct bal_message *message) {
@@ -41,8 +52,15 @@ enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct
                           message, &challenge, &challenged);
     if (challenged)
         bal_station_enqueue_message(s, challenge);
-    if (receipt == BAL_RECEIPT_FRESH)
-        add_member(s, message);
+    if (receipt != BAL_RECEIPT_FRESH)
+        return receipt;
+    const struct bal_member member = {message->sender, message->join.address};
+    struct peer *peer = add_member(s, &member);
+    if (!peer)
+        return BAL_RECEIPT_REFUSED;
+    bal_replay_window_trust_boot(&peer->window, message->boot, message->sequence);
+    bal_station_rebuild_peer_sets(s);
+    bal_station_reset_dispatcher(s, (uint32_t)(peer - s->peer));
     return receipt;
 }
 

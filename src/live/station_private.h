@@ -100,7 +100,7 @@ struct bal_station {
     struct bal_set *dispatchers, *stations; /* numbers of peers */
     struct bal_set *backlogged, *holders;   /* dispatchers that hold requests; that have been offered slots */
     struct bal_outbox box;
-    struct bal_message out[BAL_OUT_ROOM]; /* of the box */
+    struct bal_message out[]; /* of the box: a heartbeat for each peer, and others */
 };
 
 static inline struct job *job_at(const struct bal_station *s, uint32_t i) {

@@ -101,7 +101,7 @@ static void try_station(struct input in) {
                                         .boot = 1};
     uint64_t now = 1000000000, ticket[REQUESTS] = {0};
     void *block = aligned_alloc(64, bal_station_size(&config));
-    struct bal_station *s = malloc(bal_station_view_size());
+    struct bal_station *s = malloc(bal_station_view_size(&config));
     assert(block && s && !bal_station_check(&config, NULL));
     bal_station_create(block, &config, now);
     assert(!bal_station_open(s, block, 1, NULL) && !bal_station_join(s, now, 11, 1, NULL));

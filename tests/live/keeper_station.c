@@ -236,7 +236,7 @@ static void open_station(struct place *p) {
     if (bal_station_check(&config, &err))
         fail_msg("%s", err.text);
     p->block = aligned_alloc(64, (bal_station_size(&config) + 63) / 64 * 64);
-    p->s = malloc(bal_station_view_size());
+    p->s = malloc(bal_station_view_size(&config));
     assert_true(p->block && p->s);
     bal_station_create(p->block, &config, now());
     assert_int_equal(bal_station_open(p->s, p->block, 1, &err), BAL_OK);

@@ -143,7 +143,7 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
 }
 
 static void *new_view(const struct world *w, const struct host *h) {
-    void *view = malloc(is_dispatcher(h) ? w->dispatcher_view : bal_station_view_size());
+    void *view = malloc(is_dispatcher(h) ? w->dispatcher_view : bal_station_view_size(&w->station_config));
     if (!view)
         abort();
     return view;

@@ -1370,6 +1370,39 @@ static void a_known_station_that_asks_to_join_is_answered(void **state) {
     end(&f);
 }
 
+static struct bal_member member_at(uint32_t host) {
+    struct bal_member member = {.address = {4, 80, 0, 0x0a000100 + host}};
+    char text[BAL_ADDRESS_TEXT];
+    member.id = bal_address_id(text, bal_address_print(&member.address, text));
+    return member;
+}
+
+/* A block that replaces another one has its members from the start; the one that is replaced keeps them,
+ * though it hears nothing any longer, until its last request has ended. */
+static void members_of_the_block_before_are_adopted(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = stationed(8);
+    config.join = (struct bal_join_config){.most = 4, .silent_ns = 5000 * MS};
+    struct fixture f = begin("random", &config);
+    struct bal_message resync = {0};
+    struct bal_dispatcher_server listed = {.name = "10.0.1.2:80", .station = member_at(2).id};
+    const struct bal_member before[6] = {member_at(1), member_at(2), member_at(3),
+                                         member_at(4), member_at(5), member_at(6)};
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, &listed, 1, NULL), BAL_OK);
+    said(&f, BAL_MSG_RESYNC, NULL);
+    bal_dispatcher_adopt_members(f.d, f.now, before, 6);
+    assert_null(bal_dispatcher_find_inconsistency(f.d));
+    assert_int_equal(bal_dispatcher_members(f.d, NULL, 0), 4); /* of five that are not listed */
+    assert_int_equal(said(&f, BAL_MSG_RESYNC, &resync), 1);
+    assert_true(resync.receiver == BAL_EVERYONE);
+    assert_int_equal(arrive(&f, 0).verdict, BAL_SEND);
+    bal_dispatcher_detach_stations(f.d, f.now);
+    f.now += 60000 * MS;
+    bal_dispatcher_run_timers(f.d, f.now);
+    assert_int_equal(bal_dispatcher_members(f.d, NULL, 0), 4);
+    end(&f);
+}
+
 static void what_was_recorded_of_a_silent_station_is_not_believed(void **state) {
     (void)state;
     const struct bal_dispatcher_config config = stationed(1);
@@ -2102,6 +2135,7 @@ int main(void) {
         cmocka_unit_test(what_was_recorded_silences_nobody),
         cmocka_unit_test(challenges_are_answered),
         cmocka_unit_test(a_known_station_that_asks_to_join_is_answered),
+        cmocka_unit_test(members_of_the_block_before_are_adopted),
         cmocka_unit_test(what_was_recorded_of_a_silent_station_is_not_believed),
         cmocka_unit_test(replies_are_waited_for_and_compared),
         cmocka_unit_test(hunger_is_said_repeated_and_taken_back),

@@ -34,7 +34,7 @@ static struct fixture begin(uint32_t most) {
         .workers = 1,
         .slots = 2,
         .queue = 8,
-        .peers = 8,
+        .peers = most + 8,
         .beat_ns = 100 * MS,
         .id = ME,
         .boot = 1,
@@ -44,7 +44,7 @@ static struct fixture begin(uint32_t most) {
     struct fixture f = {.now = 10000 * MS};
     assert_int_equal(bal_station_check(&config, &err), BAL_OK);
     f.block = aligned_alloc(64, bal_station_size(&config));
-    f.s = malloc(bal_station_view_size());
+    f.s = malloc(bal_station_view_size(&config));
     assert_non_null(f.block);
     assert_non_null(f.s);
     bal_station_create(f.block, &config, f.now);
@@ -264,8 +264,81 @@ static void challenges_are_few(void **state) {
         sent += challenge(&f) != 0;
     }
     assert_int_equal(sent, BAL_JOIN_CHALLENGES);
-    f.now += 100 * MS;
+    f.now += 50 * MS;
     let_in(&f, 1, 5);
+    end(&f);
+}
+
+/* Who repeats what one sender has said keeps one group of senders out, and the next time another one. */
+static void one_recorded_join_leaves_challenges_for_others(void **state) {
+    (void)state;
+    struct fixture f = begin(4);
+    uint32_t answered = 0, others = 0;
+    const struct bal_message recorded = join_of(&f, address_of(1), 5, 0);
+    for (uint32_t i = 0; i < 1000; i++) {
+        hear(&f, &recorded);
+        answered += challenge(&f) != 0;
+    }
+    assert_int_equal(answered, 1);
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct bal_message m = join_of(&f, address_of(2 + i), 5, 0);
+        hear(&f, &m);
+        others += challenge(&f) != 0;
+    }
+    assert_true(others >= 3); /* of five groups among 32, three the same or the recorded one's: below 1e-3 */
+    end(&f);
+}
+
+static void those_of_the_block_before_are_members_from_the_start(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    struct bal_error err;
+    struct bal_member before[6];
+    const struct bal_address outside = {4, 7700, 0, 0x0b000001}, broken = {4, 0, 0, 0x0a000001};
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct bal_address address = i == 1 ? outside : i == 2 ? broken : address_of(1 + i);
+        before[i] = (struct bal_member){id_of(&address), address};
+    }
+    before[3].id++; /* torn */
+    const uint64_t listed = before[0].id;
+    assert_int_equal(bal_station_configure(f.s, f.now, &listed, 1, NULL, 0, &err), BAL_OK);
+    bal_station_adopt_members(f.s, f.now, before, 6);
+    assert_null(bal_station_find_inconsistency(f.s));
+    assert_int_equal(members(&f), 2);
+    const struct bal_message probe = {.type = BAL_MSG_PROBE,
+                                      .sender = before[4].id,
+                                      .receiver = ME,
+                                      .boot = 9,
+                                      .sequence = 3,
+                                      .probe = {.probe = 9}};
+    assert_int_equal(hear(&f, &probe), BAL_RECEIPT_FRESH);
+    bal_station_adopt_members(f.s, f.now, &before[4], 2); /* they are there already */
+    assert_int_equal(members(&f), 2);
+    pass(&f, SILENT_MS + 100);
+    assert_int_equal(members(&f), 0);
+    end(&f);
+}
+
+/* However many there are. */
+static void each_member_gets_its_heartbeat(void **state) {
+    (void)state;
+    enum { MANY = 1000 };
+    struct fixture f = begin(MANY);
+    static struct bal_member many[MANY];
+    uint32_t count, heard = 0;
+    for (uint32_t i = 0; i < MANY; i++)
+        many[i] = (struct bal_member){.address = address_of(1 + i)};
+    for (uint32_t i = 0; i < MANY; i++)
+        many[i].id = id_of(&many[i].address);
+    bal_station_adopt_members(f.s, f.now, many, MANY);
+    bal_station_outgoing(f.s, &count);
+    f.now += 100 * MS;
+    bal_station_run_timers(f.s, f.now);
+    const struct bal_message *out = bal_station_outgoing(f.s, &count);
+    for (uint32_t i = 0; i < count; i++)
+        heard += out[i].type == BAL_MSG_LOAD || out[i].type == BAL_MSG_IDLE;
+    assert_true(heard >= MANY);
+    assert_int_equal(bal_station_counts(f.s).unsent, 0);
     end(&f);
 }
 
@@ -327,6 +400,9 @@ int main(void) {
         cmocka_unit_test(what_was_recorded_lets_no_one_in),
         cmocka_unit_test(there_is_a_bound_and_a_range),
         cmocka_unit_test(challenges_are_few),
+        cmocka_unit_test(one_recorded_join_leaves_challenges_for_others),
+        cmocka_unit_test(those_of_the_block_before_are_members_from_the_start),
+        cmocka_unit_test(each_member_gets_its_heartbeat),
         cmocka_unit_test(without_join_no_one_is_let_in),
         cmocka_unit_test(a_member_may_be_listed),
         cmocka_unit_test(offers_go_on_where_they_were),

@@ -224,7 +224,7 @@ static struct fixture begin_station(const struct bal_station_config *config) {
     struct bal_error err = {0};
     struct fixture f = {.now = 1000 * MS};
     f.block = aligned_alloc(64, bal_station_size(config));
-    f.view = malloc(bal_station_view_size());
+    f.view = malloc(bal_station_view_size(config));
     assert_true(f.block && f.view);
     assert_int_equal(bal_station_check(config, &err), BAL_OK);
     bal_station_create(f.block, config, f.now);

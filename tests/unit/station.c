@@ -21,6 +21,7 @@ struct fixture {
     struct bal_station *s;
     uint64_t now;
     uint64_t sequence, boot;
+    size_t view_size;
 };
 
 static struct bal_station_config plain(uint32_t slots) {
@@ -43,7 +44,7 @@ static void sound(const struct fixture *f) {
 }
 
 static struct bal_station *view_of(const struct fixture *f, uint64_t seed) {
-    struct bal_station *s = malloc(bal_station_view_size());
+    struct bal_station *s = malloc(f->view_size);
     assert_non_null(s);
     assert_int_equal(bal_station_open(s, f->block, seed, NULL), BAL_OK);
     return s;
@@ -56,6 +57,7 @@ static struct fixture begin(const struct bal_station_config *config, uint32_t di
     if (bal_station_check(config, &err))
         fail_msg("%s", err.text);
     f.block = aligned_alloc(64, bal_station_size(config));
+    f.view_size = bal_station_view_size(config);
     assert_non_null(f.block);
     bal_station_create(f.block, config, f.now);
     f.s = view_of(&f, 1);

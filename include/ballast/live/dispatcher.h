@@ -151,6 +151,12 @@ enum bal_code bal_dispatcher_configure(struct bal_dispatcher *d, uint64_t now,
                                        const struct bal_dispatcher_server *servers, uint32_t count,
                                        struct bal_error *err);
 
+/* For a block that replaces another one, where the configuration has changed: the members of that one are
+ * members here from the start. Those that are listed, too many or not allowed are left out. Call it once,
+ * after bal_dispatcher_configure(). O(servers + count). */
+void bal_dispatcher_adopt_members(struct bal_dispatcher *d, uint64_t now, const struct bal_member *members,
+                                  uint32_t count);
+
 /* ---- the policy ---- */
 
 /* From now on another policy decides, in all processes. Requests under way stay where they are, those that

@@ -8,8 +8,8 @@
  * are good for a few seconds, and no longer than until a member leaves. A member that sends nothing for
  * `silent_ns` is forgotten. One that is listed needs no join; for it JOIN is a sign of life.
  *
- * Work for one that has not proved itself: a hash, and at most BAL_JOIN_CHALLENGES answers in 100 ms,
- * each shorter than the question. */
+ * Work for one that has not proved itself: a hash, and at most BAL_JOIN_CHALLENGES answers in 50 ms,
+ * each shorter than the question, and one to each of as many groups of senders. */
 #ifndef BALLAST_LIVE_JOIN_H
 #define BALLAST_LIVE_JOIN_H
 
@@ -27,7 +27,7 @@ extern "C" {
 enum {
     BAL_ADDRESS_TEXT = 56, /* bytes that are enough for any address as text, terminator included */
     BAL_JOIN_RANGES_MAX = 8,
-    BAL_JOIN_CHALLENGES = 64,
+    BAL_JOIN_CHALLENGES = 32,
 };
 
 /* Addresses whose first `bits` are those of the network. */

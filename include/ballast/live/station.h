@@ -74,7 +74,7 @@ struct bal_station_config {
 enum bal_code bal_station_check(const struct bal_station_config *config, struct bal_error *err);
 /* Bytes of the block and of a process's view. */
 size_t bal_station_size(const struct bal_station_config *config);
-size_t bal_station_view_size(void);
+size_t bal_station_view_size(const struct bal_station_config *config);
 void bal_station_create(void *block, const struct bal_station_config *config, uint64_t now);
 
 struct bal_station;
@@ -96,6 +96,10 @@ uint32_t bal_station_worker_number(const struct bal_station *s);
 enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const uint64_t *dispatchers,
                                     uint32_t dispatcher_count, const uint64_t *stations,
                                     uint32_t station_count, struct bal_error *err);
+
+/* As bal_dispatcher_adopt_members(). */
+void bal_station_adopt_members(struct bal_station *s, uint64_t now, const struct bal_member *members,
+                               uint32_t count);
 
 /* ---- requests ---- */
 
