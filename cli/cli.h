@@ -7,7 +7,7 @@
 #define CLI_CLI_H
 
 #include "ballast/error.h"
-#include "format/table.h"
+#include "question/kind.h"
 
 #include "base/strbuf.h"
 
@@ -15,27 +15,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct bal_field;
-
 enum { CLI_OK = 0, CLI_OUTCOME = 1, CLI_BAD_INPUT = 2, CLI_INTERRUPTED = 130 };
 
 /* ---- commands ---- */
-
-enum cli_group { CLI_NO_GROUP, CLI_MODEL_SETTINGS, CLI_RUN_SETTINGS };
-
-/* An option of its own, a setting, or all settings of the model or of runs. */
-struct cli_option {
-    const char *name;     /* without the dashes; NULL: that of the setting */
-    const char *argument; /* shown in the help; NULL: a flag, value is "", or that of the setting */
-    const char *help;     /* NULL: that of the setting; the default of a setting is added to it */
-    enum bal_code (*set)(void *into, const char *value, struct bal_error *err);
-    const char *setting; /* NULL: none; its name as in bal_setting_find. It is read into a struct cli_common
-                          */
-    const char *default_value; /* of the setting, where the command has a default of its own; "": no default
-                                  is printed */
-    enum cli_group group;
-    const struct bal_field *field; /* the setting, once found by cli_option_at */
-};
 
 struct cli_command {
     const char *name;
@@ -43,9 +25,10 @@ struct cli_command {
     const char *operands;             /* shown behind the name: "[NAME]"; "" when there are none */
     const char *description;          /* a few sentences for its own help */
     const char *examples;             /* lines, indented by two */
-    const struct cli_option *options; /* read them with cli_option_at */
+    const struct bal_option *options; /* read them with cli_command_options */
     size_t option_count;
-    bool divides; /* its work among the processes of mpirun */
+    const struct bal_question_kind *question; /* what it asks, with options of its own; NULL: nothing */
+    bool divides;                             /* its work among the processes of mpirun */
     int (*run)(const struct cli_command *command, int argc, char **argv); /* argv[0] is the command's name */
 };
 
@@ -54,13 +37,8 @@ extern const struct cli_command *const cli_commands[];
 extern const size_t cli_command_count;
 const struct cli_command *cli_find_command(const char *name);
 
-/* The options of a command one after the other, settings and groups of them looked up: i from 0 on. Returns
- * false after the last. */
-bool cli_option_at(const struct cli_command *command, size_t i, struct cli_option *option);
-
-/* What the option means, in plain text with its default. */
-enum { CLI_HELP_TEXT = 600 };
-void cli_option_help(const struct cli_option *option, char text[CLI_HELP_TEXT]);
+/* The options of a command, settings and groups of them looked up. */
+void cli_command_options(const struct cli_command *command, struct bal_options *options);
 
 /* Reads the options of a command into *into. Operands are moved to the front of argv[1..] and their number is
  * left in *operands; at most `most` are taken. Returns -1 to go on; otherwise the exit status (help was
@@ -68,6 +46,16 @@ void cli_option_help(const struct cli_option *option, char text[CLI_HELP_TEXT]);
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *into, int most, int *operands);
 
 void cli_print_help(const struct cli_command *command, FILE *out);
+
+/* The run of a command that asks a question. */
+int cli_ask(const struct cli_command *command, int argc, char **argv);
+
+/* Reads logs, with a progress bar, and catches signals from here on. Returns -1 to go on, otherwise the exit
+ * status, with the reason printed. The caller ends *logs in any case. */
+struct bal_log_request;
+struct bal_logs;
+int cli_read_logs(const struct bal_log_request *request, char *const *paths, int count,
+                  struct bal_logs *logs);
 
 /* Reports to the host, in one line, why the command fails, and returns CLI_BAD_INPUT. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -89,26 +77,6 @@ void cli_report_warning(const char *text);
 /* Prints, and checks that the output was written. Returns CLI_OK, or CLI_BAD_INPUT after reporting the
  * reason. `what` names the output: "the results ", or "". */
 int cli_print(const char *what, const char *text, size_t size);
-
-/* Follows a log that grows, with the arguments of `ballast twin`; or reports that this host cannot. */
-int cli_follow(int argc, char **argv);
-
-/* ---- values of options ---- */
-
-struct cli_range {
-    double low, high; /* both included */
-    bool whole;
-    const char *what; /* "a whole number from 1 to 1000" */
-};
-enum bal_code cli_number(const char *value, const struct cli_range *range, double *number,
-                         struct bal_error *err);
-
-enum cli_format { CLI_TEXT, CLI_CSV, CLI_JSON, CLI_MARKDOWN };
-enum bal_code cli_format(const char *value, enum cli_format *format, struct bal_error *err);
-/* How tables look in a format that people read. */
-static inline enum bal_table_style cli_style(enum cli_format format) {
-    return format == CLI_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED;
-}
 
 /* ---- output ---- */
 

@@ -25,7 +25,7 @@ static enum bal_code set_fields(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"schema", NULL, "print the JSON schema of experiment files, for editors", set_schema},
     {"fields", NULL, "print every field of experiment files, in Markdown", set_fields},
 };

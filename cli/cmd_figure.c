@@ -74,7 +74,7 @@ static enum bal_code set_font_size(void *into, const char *value, struct bal_err
     return read_length(value, 4, 72, &((struct args *)into)->size.letters, err);
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"format", "LIST",
      "svg, png, pdf, eps, csv (the data), or several with commas between (default: all but eps)", set_format},
     {"width", "LENGTH", "252pt, 3.5in, 9cm or 90mm (default: one column of a paper, or two)", set_width},

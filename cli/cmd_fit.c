@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast fit LOG...: from recorded jobs to an experiment file. */
 #include "commands.h"
-#include "log_options.h"
 
 #include "ballast/fit.h"
+#include "question/read_logs.h"
 #include "report/fit_report.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { LOGS_MAX = 10000 };
 #define DEFAULT_LOAD 0.7 /* at the peak, of the fleet that is chosen where none is given */
 
 struct args {
-    struct cli_log_request log; /* first: its setters take the whole */
+    struct bal_log_request log; /* first: its setters take the whole */
     int dist;                   /* an enum bal_fit_method, or -1: the best */
 };
 
@@ -37,27 +37,28 @@ static enum bal_code set_law(void *into, const char *value, struct bal_error *er
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
     if (strcmp(value, "csv") == 0)
         return bal_fail(err, BAL_E_UNKNOWN, "not one of text, markdown, json");
-    return cli_set_format(into, value, err);
+    return bal_request_set_format(into, value, err);
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {.help = "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: for a load of 0.7)",
      .setting = "servers",
      .default_value = ""},
     {.setting = "slots"},
     {"law", "NAME", "det, exp, erlang, lognormal, moments, hyper or phase (default: the best)", set_law},
-    CLI_LOG_OPTIONS,
-    {"seed", "S", "another seed for arrivals that are spread within their second (default 1)", cli_set_seed},
+    BAL_LOG_OPTIONS,
+    {"seed", "S", "another seed for arrivals that are spread within their second (default 1)",
+     bal_request_set_seed},
     {"format", "FORM", "of the table of laws: text, markdown or json (default text)", set_format},
-    {"output", "FILE", "write the experiment there (default: standard output)", cli_set_output},
-    {"quiet", NULL, "neither progress bar nor table of laws", cli_set_quiet},
+    {"output", "FILE", "write the experiment there (default: standard output)", bal_request_set_output},
+    {"quiet", NULL, "neither progress bar nor table of laws", bal_request_set_quiet},
 };
 
 /* ---- the work, in the order in which it is done ---- */
 
 struct work {
     const struct args *args;
-    struct cli_logs logs;
+    struct bal_logs logs;
     struct bal_fit_sample *sample;
     struct bal_fit_arrivals arrivals;
     struct bal_fits fits;
@@ -86,9 +87,9 @@ static struct bal_model model_of(const struct work *work, enum bal_fit_method di
     model.high = (double)info->high / (double)info->jobs;
     const double work_rate = info->work / info->span;
     const struct bal_recovery *recovery = &work->logs.recovery;
-    if (!cli_common_given(&work->args->log.common, "slots") && recovery->servers > 0)
+    if (!bal_request_has(&work->args->log.common, "slots") && recovery->servers > 0)
         model.slots = recovery->slots;
-    if (!cli_common_given(&work->args->log.common, "servers")) {
+    if (!bal_request_has(&work->args->log.common, "servers")) {
         bal_servers_parse("1", &model.servers, NULL);
         const double peak = work_rate * bal_curve_most(&model.curve) / bal_model_capacity(&model);
         const double wanted = recovery->servers > 0 ? recovery->servers : ceil(peak / DEFAULT_LOAD);
@@ -99,7 +100,7 @@ static struct bal_model model_of(const struct work *work, enum bal_fit_method di
 }
 
 static int report_of(struct work *work, char **logs, int count) {
-    const bool given = cli_common_given(&work->args->log.common, "servers");
+    const bool given = bal_request_has(&work->args->log.common, "servers");
     const bool recorded = work->logs.recovery.servers > 0;
     const int dist = work->args->dist >= 0 ? work->args->dist : (int)work->fits.best;
     struct bal_error err = {0};
@@ -139,13 +140,13 @@ static int fit_logs(struct work *work, char **logs, int count) {
 
 /* The table goes where the experiment does not. */
 static int print_all(const struct work *work, struct cli_output *output) {
-    const struct cli_common *common = &work->args->log.common;
+    const struct bal_request *common = &work->args->log.common;
     struct bal_strbuf table;
     const bool shown = bal_strbuf_open(&table) && !common->quiet;
-    if (shown && common->format == CLI_JSON)
+    if (shown && common->format == BAL_FORM_JSON)
         bal_fit_json(&work->report, table.stream);
     else if (shown)
-        bal_fit_text(&work->report, cli_style(common->format), table.stream);
+        bal_fit_text(&work->report, bal_form_style(common->format), table.stream);
     if (!bal_strbuf_close(&table)) {
         cli_output_discard(output);
         return cli_no_memory();
@@ -162,14 +163,17 @@ static int print_all(const struct work *work, struct cli_output *output) {
 
 static int fit_main(const struct cli_command *command, int argc, char **argv) {
     struct args args = {.dist = -1};
-    cli_common_init(&args.log.common, command);
+    struct bal_options table;
+    cli_command_options(command, &table);
+    bal_request_init(&args.log.common, &table);
     int logs;
     int status = cli_parse(command, argc, argv, &args, LOGS_MAX, &logs);
     if (status >= 0)
         return status;
-    status = cli_check_not_logs("--output", args.log.common.output, argv + 1, logs);
-    if (status >= 0)
-        return status;
+    struct bal_error err = {0};
+    if (bal_check_not_logs("--output", args.log.common.output, (const char *const *)argv + 1, (size_t)logs,
+                           &err))
+        return cli_fail("%s", err.text);
     struct cli_output output;
     status = cli_output_open(&output, args.log.common.output);
     if (status)
@@ -187,7 +191,7 @@ static int fit_main(const struct cli_command *command, int argc, char **argv) {
         cli_output_discard(&output);
     if (work) {
         bal_fit_sample_free(work->sample);
-        cli_logs_fini(&work->logs);
+        bal_logs_fini(&work->logs);
     }
     free(work);
     return status;

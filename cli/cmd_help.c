@@ -31,7 +31,7 @@ static enum bal_code set_completion(void *into, const char *value, struct bal_er
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"manual", NULL, "the whole manual page, as mdoc source", set_manual},
     {"completion", NULL, "completion of command lines, as bash source", set_completion},
 };

@@ -41,7 +41,7 @@ static enum bal_code set_again(void *into, const char *value, struct bal_error *
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return cli_format(value, &((struct args *)into)->results.format, err);
+    return bal_form_parse(value, &((struct args *)into)->results.format, err);
 }
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
@@ -50,7 +50,7 @@ static enum bal_code set_output(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
     {"again", NULL, "measure again what has been measured already", set_again},
     {"module", "FILE", "the module for nginx (default: next to ballast, or where nginx has its modules)",
@@ -118,15 +118,15 @@ static enum bal_code simulate_live(const struct args *args, const struct bal_exp
 static enum bal_code print_outcome(const struct args *args, const struct bal_experiment *e,
                                    struct bal_store *store, FILE *out, struct bal_error *err) {
     switch (args->results.format) {
-    case CLI_CSV:
+    case BAL_FORM_CSV:
         return bal_outcome_csv(store, e, false, out, err);
-    case CLI_JSON:
+    case BAL_FORM_JSON:
         return bal_live_report_json(store, e, out, err);
-    case CLI_TEXT:
-    case CLI_MARKDOWN:
+    case BAL_FORM_TEXT:
+    case BAL_FORM_MARKDOWN:
         break;
     }
-    return bal_live_report_text(store, e, cli_style(args->results.format), out, err);
+    return bal_live_report_text(store, e, bal_form_style(args->results.format), out, err);
 }
 
 static int run_live(const struct args *args, const struct bal_experiment *e, struct bal_store *store,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast load URL...: open-loop load on real servers. */
 #include "commands.h"
-#include "log_options.h"
 
 #include "ballast/load.h"
+#include "question/read_logs.h"
 #include "report/load_report.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #define DEFAULT_SECONDS 10
 
 struct args {
-    struct cli_log_request log; /* first: its setters take the whole */
+    struct bal_log_request log; /* first: its setters take the whole */
     char *replay;               /* a log; NULL: none */
     struct bal_load load;
     struct bal_dist service;
@@ -23,28 +23,28 @@ struct args {
 /* ---- options ---- */
 
 static enum bal_code set_rate(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1e-3, 1e6, false, "a number from 0.001 to 1M"};
-    return cli_number(value, &range, &((struct args *)into)->load.rate, err);
+    static const struct bal_option_range range = {1e-3, 1e6, false, "a number from 0.001 to 1M"};
+    return bal_option_number(value, &range, &((struct args *)into)->load.rate, err);
 }
 
 static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1e-3, 1e7, false, "a number of seconds from 0.001 to 10M"};
-    return cli_number(value, &range, &((struct args *)into)->load.seconds, err);
+    static const struct bal_option_range range = {1e-3, 1e7, false, "a number of seconds from 0.001 to 10M"};
+    return bal_option_number(value, &range, &((struct args *)into)->load.seconds, err);
 }
 
 static enum bal_code set_requests(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 1e12, true, "a whole number from 1"};
-    return cli_number(value, &range, &((struct args *)into)->requests, err);
+    static const struct bal_option_range range = {1, 1e12, true, "a whole number from 1"};
+    return bal_option_number(value, &range, &((struct args *)into)->requests, err);
 }
 
 static enum bal_code set_connections(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
-    return cli_number(value, &range, &((struct args *)into)->connections, err);
+    static const struct bal_option_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
+    return bal_option_number(value, &range, &((struct args *)into)->connections, err);
 }
 
 static enum bal_code set_timeout(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1e-3, 1e5, false, "a number of seconds from 0.001 to 100k"};
-    return cli_number(value, &range, &((struct args *)into)->load.timeout, err);
+    static const struct bal_option_range range = {1e-3, 1e5, false, "a number of seconds from 0.001 to 100k"};
+    return bal_option_number(value, &range, &((struct args *)into)->load.timeout, err);
 }
 
 static enum bal_code set_replay(void *into, const char *value, struct bal_error *err) {
@@ -54,8 +54,8 @@ static enum bal_code set_replay(void *into, const char *value, struct bal_error 
 }
 
 static enum bal_code set_speedup(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
-    return cli_number(value, &range, &((struct args *)into)->load.speedup, err);
+    static const struct bal_option_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
+    return bal_option_number(value, &range, &((struct args *)into)->load.speedup, err);
 }
 
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
@@ -65,13 +65,13 @@ static enum bal_code set_service(void *into, const char *value, struct bal_error
 }
 
 static enum bal_code set_class(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {0, 1, false, ""};
+    static const struct bal_option_range range = {0, 1, false, ""};
     struct bal_load *load = &((struct args *)into)->load;
     struct bal_load_class *class_ = &load->class_[load->classes];
     if (load->classes == BAL_LOAD_CLASSES)
         return bal_fail(err, BAL_E_RANGE, "too many; there are urgencies from 0 to 7");
     if (value[0] < '0' || value[0] > '7' || value[1] != '=' ||
-        cli_number(value + 2, &range, &class_->share, NULL))
+        bal_option_number(value + 2, &range, &class_->share, NULL))
         return bal_fail(err, BAL_E_SYNTAX, "not an urgency from 0 to 7 and its share, such as 1=0.2");
     class_->urgency = (unsigned)(value[0] - '0');
     load->classes++;
@@ -101,7 +101,7 @@ static enum bal_code set_no_resend(void *into, const char *value, struct bal_err
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"rate", "R", "requests per second (default 100)", set_rate},
     {"seconds", "T", "send for so long (default 10, unless --requests is given)", set_seconds},
     {"requests", "N", "end after so many", set_requests},
@@ -118,9 +118,9 @@ static const struct cli_option options[] = {
     {"no-resend", NULL, "a kept connection that closes without an answer is an error", set_no_resend},
     {"replay", "LOG", "send what an access log has, at its times, with its service times", set_replay},
     {"speedup", "X", "of --replay: X times as fast as recorded (default 1)", set_speedup},
-    CLI_LOG_OPTIONS,
-    CLI_SEED_OPTION,
-    CLI_OUTPUT_OPTIONS,
+    BAL_LOG_OPTIONS,
+    BAL_SEED_OPTION,
+    BAL_OUTPUT_OPTIONS,
 };
 
 /* ---- the work ---- */
@@ -140,11 +140,11 @@ static int check_classes(const struct bal_load *load) {
 /* What a log has cannot be asked for in another way. Fills in the defaults. */
 static int check_replay(struct args *args) {
     struct bal_load *load = &args->load;
-    const struct cli_common *common = &args->log.common;
+    const struct bal_request *common = &args->log.common;
     if (!args->replay && (load->speedup > 0 || args->log.log.high_pattern))
         return cli_fail("--speedup and --high are about a log; add --replay LOG");
-    if (args->replay && (load->rate > 0 || load->service || cli_common_given(common, "arrivals") ||
-                         cli_common_given(common, "curve")))
+    if (args->replay && (load->rate > 0 || load->service || bal_request_has(common, "arrivals") ||
+                         bal_request_has(common, "curve")))
         return cli_fail("--replay: the log says when requests come and how long they take; leave out --rate, "
                         "--arrivals, --curve and --service");
     if (args->log.log.high_pattern && load->classes != 2)
@@ -199,13 +199,13 @@ static int run_load(struct args *args, struct bal_load_result *result, struct cl
         cli_output_discard(output);
         return cli_fail("%s", err.text);
     }
-    const enum cli_format format = args->log.common.format;
-    if (format == CLI_JSON)
+    const enum bal_form format = args->log.common.format;
+    if (format == BAL_FORM_JSON)
         bal_load_json(&args->load, result, output->stream);
-    else if (format == CLI_CSV)
+    else if (format == BAL_FORM_CSV)
         bal_load_csv(&args->load, result, output->stream);
     else
-        bal_load_text(&args->load, result, cli_style(format), output->stream);
+        bal_load_text(&args->load, result, bal_form_style(format), output->stream);
     const int status = cli_output_close(output);
     char warning[BAL_LOAD_WARNING];
     for (unsigned i = 0; bal_load_warning(&args->load, result, i, warning); i++)
@@ -219,7 +219,7 @@ static int run_load(struct args *args, struct bal_load_result *result, struct cl
 static int read_and_run(struct args *args, struct bal_load_result *result, struct cli_output *output) {
     if (!args->replay)
         return run_load(args, result, output);
-    struct cli_logs logs;
+    struct bal_logs logs;
     int status = cli_read_logs(&args->log, &args->replay, 1, &logs);
     if (status < 0) {
         args->load.trace = logs.trace;
@@ -227,8 +227,16 @@ static int read_and_run(struct args *args, struct bal_load_result *result, struc
     } else {
         cli_output_discard(output);
     }
-    cli_logs_fini(&logs);
+    bal_logs_fini(&logs);
     return status;
+}
+
+static int check_output(const struct args *args) {
+    struct bal_error err = {0};
+    const char *const log = args->replay;
+    return bal_check_not_logs("--output", args->log.common.output, &log, log ? 1 : 0, &err)
+               ? cli_fail("%s", err.text)
+               : -1;
 }
 
 static int load_main(const struct cli_command *command, int argc, char **argv) {
@@ -240,14 +248,16 @@ static int load_main(const struct cli_command *command, int argc, char **argv) {
         status = cli_no_memory();
         goto out;
     }
-    cli_common_init(&args->log.common, command);
+    struct bal_options table;
+    cli_command_options(command, &table);
+    bal_request_init(&args->log.common, &table);
     args->load.timeout = 10;
     args->connections = 1000;
     status = cli_parse(command, argc, argv, args, BAL_LOAD_TARGETS, &urls);
     if (status < 0)
         status = check_args(args, argv + 1, urls);
     if (status < 0)
-        status = cli_check_not_logs("--output", args->log.common.output, &args->replay, args->replay ? 1 : 0);
+        status = check_output(args);
     if (status >= 0)
         goto out;
     status = cli_output_open(&output, args->log.common.output);

@@ -41,7 +41,7 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"figure", "K", "only the experiment of that name or with that figure", set_figure},
     {"quick", NULL, "small sizes: an answer in a minute or two", cli_set_quick},
     {"full", NULL, "the paper's own sizes", cli_set_full},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast policies [NAME]: what there is to choose from, made from the table of policies. */
 #include "commands.h"
-#include "common.h"
 
 #include "ballast/number.h"
 #include "ballast/plugin.h"
@@ -235,7 +234,7 @@ static int policies_main(const struct cli_command *command, int argc, char **arg
     if (operands == 1) {
         struct bal_policy_spec spec;
         struct bal_error err;
-        if (cli_parse_policy(argv[1], &spec, &err))
+        if (bal_request_parse_policy(argv[1], &spec, &err))
             return cli_fail("%s", err.text);
         only = spec.policy;
     }
@@ -254,7 +253,7 @@ static int policies_main(const struct cli_command *command, int argc, char **arg
     return cli_output_close(&output);
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"format", "FORM", "text, json or markdown", set_format},
     {"check", "FILE.so", "examine a policy of your own: does it keep the contract?", set_check},
 };

@@ -14,7 +14,7 @@ static enum bal_code set_output(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"output", "FILE", "write the page there, also -o (default: standard output)", set_output},
 };
 

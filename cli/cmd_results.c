@@ -16,16 +16,16 @@ struct args {
 };
 
 static enum bal_code set_run(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 1e9, true, "the number of a run, as in the list"};
+    static const struct bal_option_range range = {1, 1e9, true, "the number of a run, as in the list"};
     struct args *args = into;
     args->export = true;
-    return cli_number(value, &range, &args->run, err);
+    return bal_option_number(value, &range, &args->run, err);
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
     args->export = args->formatted = true;
-    return cli_format(value, &args->results.format, err);
+    return bal_form_parse(value, &args->results.format, err);
 }
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
@@ -65,7 +65,7 @@ static enum bal_code set_seconds(void *into, const char *value, struct bal_error
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"run", "K", "print the results of run K (default: list the runs)", set_run},
     {"format", "FORM", "print the results of run K, or of the last run, as text, markdown, csv or json",
      set_format},
@@ -139,7 +139,7 @@ static int list_runs(struct bal_store *store, const struct bal_store_run *runs, 
     for (size_t i = 0; i < count; i++)
         add_run(&table, store, &runs[i]);
     bal_table_print(&table, "rllrlll",
-                    args->results.format == CLI_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED,
+                    args->results.format == BAL_FORM_MARKDOWN ? BAL_TABLE_MARKDOWN : BAL_TABLE_RULED,
                     output.stream);
     bal_table_fini(&table);
     return cli_output_close(&output);
@@ -199,9 +199,9 @@ static int results_main(const struct cli_command *command, int argc, char **argv
         return merge_stores(operands, argv, &args);
     if (operands == 0)
         return cli_fail("results: name the file of results: ballast results FILE.db");
-    if (args.list && args.results.format != CLI_TEXT && args.results.format != CLI_MARKDOWN)
+    if (args.list && args.results.format != BAL_FORM_TEXT && args.results.format != BAL_FORM_MARKDOWN)
         return cli_fail("--list: write text or markdown");
-    const bool table = args.results.format == CLI_TEXT || args.results.format == CLI_MARKDOWN;
+    const bool table = args.results.format == BAL_FORM_TEXT || args.results.format == BAL_FORM_MARKDOWN;
     if (args.results.raw && (args.list || args.results.seconds || (args.formatted && table)))
         return cli_fail("--trials, --histograms: write csv or json; leave out --list and --seconds");
     args.export = args.export || args.results.raw;

@@ -48,7 +48,7 @@ static enum bal_code set_dry_run(void *into, const char *value, struct bal_error
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return cli_format(value, &((struct args *)into)->results.format, err);
+    return bal_form_parse(value, &((struct args *)into)->results.format, err);
 }
 
 static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
@@ -63,7 +63,7 @@ static enum bal_code set_seconds(void *into, const char *value, struct bal_error
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
     {"dry-run", NULL, "say what would be run and about how long it would take; run nothing", set_dry_run},
     {"shard", "I/N", "run the I-th of N parts of the trials, to be merged with `ballast results merge`",
@@ -270,7 +270,8 @@ static int parse_and_run(const struct cli_command *command, int argc, char **arg
         return status;
     if (operands == 0)
         return cli_fail("run: name the experiment: ballast run FILE.yaml");
-    if (args->shard.count > 0 && (args->dry_run || args->results.format != CLI_TEXT || args->results.seconds))
+    if (args->shard.count > 0 &&
+        (args->dry_run || args->results.format != BAL_FORM_TEXT || args->results.seconds))
         return cli_fail(
             "--shard: a shard has trials, not results; leave out --dry-run, --format and --seconds");
     args->file = argv[1];

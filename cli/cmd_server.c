@@ -27,7 +27,7 @@ struct args {
     double weight, max_conns, slots; /* -1: not given */
     bool backup, wait;
     double timeout;
-    enum cli_format format;
+    enum bal_form format;
 };
 
 static enum bal_code set_upstream(void *into, const char *value, struct bal_error *err) {
@@ -47,9 +47,9 @@ static enum bal_code set_header(void *into, const char *value, struct bal_error 
 }
 
 static enum bal_code read_count(const char *value, double low, double *number, struct bal_error *err) {
-    const struct cli_range range = {
+    const struct bal_option_range range = {
         low, 1e6, true, low > 0 ? "a whole number from 1 to 1000000" : "a whole number up to 1000000"};
-    return cli_number(value, &range, number, err);
+    return bal_option_number(value, &range, number, err);
 }
 
 static enum bal_code set_weight(void *into, const char *value, struct bal_error *err) {
@@ -77,15 +77,15 @@ static enum bal_code set_wait(void *into, const char *value, struct bal_error *e
 }
 
 static enum bal_code set_timeout(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {0, 86400, false, "seconds up to 86400"};
-    return cli_number(value, &range, &((struct args *)into)->timeout, err);
+    static const struct bal_option_range range = {0, 86400, false, "seconds up to 86400"};
+    return bal_option_number(value, &range, &((struct args *)into)->timeout, err);
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return cli_format(value, &((struct args *)into)->format, err);
+    return bal_form_parse(value, &((struct args *)into)->format, err);
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"upstream", "NAME", "where dispatchers have several upstreams with that server", set_upstream},
     {"weight", "N", "add, set: its weight, for policies that use weights", set_weight},
     {"max-conns", "N", "add, set: requests at it at most, 0 for any number", set_max_conns},
@@ -530,7 +530,7 @@ static int print_results(const struct server *s) {
     struct bal_strbuf text;
     if (!bal_strbuf_open(&text))
         return cli_no_memory();
-    if (s->args->format == CLI_JSON)
+    if (s->args->format == BAL_FORM_JSON)
         print_json(s, text.stream);
     else if (s->action == POLICY)
         print_policies(s, text.stream);
@@ -632,7 +632,7 @@ static int check(const struct server *s) {
         return cli_fail("server %s: --backup is for add", action);
     if (args->wait && s->action != DRAIN && s->action != DISABLE && s->action != REMOVE)
         return cli_fail("server %s: --wait is for drain, disable and remove", action);
-    if (args->format != CLI_TEXT && args->format != CLI_JSON)
+    if (args->format != BAL_FORM_TEXT && args->format != BAL_FORM_JSON)
         return cli_fail("--format: write text or json");
     return CLI_OK;
 }

@@ -20,9 +20,9 @@ static enum bal_code set_servers(void *into, const char *value, struct bal_error
 }
 
 static enum bal_code set_slots(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
+    static const struct bal_option_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
     double slots = 1;
-    const enum bal_code code = cli_number(value, &range, &slots, err);
+    const enum bal_code code = bal_option_number(value, &range, &slots, err);
     ((struct serve_options *)into)->slots = (unsigned)slots;
     return code;
 }
@@ -32,9 +32,9 @@ static enum bal_code set_service(void *into, const char *value, struct bal_error
 }
 
 static enum bal_code read_port(const char *value, uint16_t *port, struct bal_error *err) {
-    static const struct cli_range range = {1, 65535, true, "a port from 1 to 65535"};
+    static const struct bal_option_range range = {1, 65535, true, "a port from 1 to 65535"};
     double number = 0;
-    const enum bal_code code = cli_number(value, &range, &number, err);
+    const enum bal_code code = bal_option_number(value, &range, &number, err);
     *port = (uint16_t)number;
     return code;
 }
@@ -62,22 +62,22 @@ static enum bal_code set_burn(void *into, const char *value, struct bal_error *e
 }
 
 static enum bal_code set_with(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 4194304, true, "the number of a process"};
+    static const struct bal_option_range range = {1, 4194304, true, "the number of a process"};
     double number = 0;
-    const enum bal_code code = cli_number(value, &range, &number, err);
+    const enum bal_code code = bal_option_number(value, &range, &number, err);
     ((struct serve_options *)into)->with = (pid_t)number;
     return code;
 }
 
 static enum bal_code set_seed(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {0, 9007199254740991, true, "a whole number from 0"};
+    static const struct bal_option_range range = {0, 9007199254740991, true, "a whole number from 0"};
     double number = 0;
-    const enum bal_code code = cli_number(value, &range, &number, err);
+    const enum bal_code code = bal_option_number(value, &range, &number, err);
     ((struct serve_options *)into)->seed = (uint64_t)number;
     return code;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"servers", "FLEET", "how many, or COUNTxSPEED,... (default 1)", set_servers},
     {"slots", "K", "requests that a server works on at once (default 1)", set_slots},
     {"service", "LAW", "service times in seconds, where a request does not say (default exp(0.02))",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* ballast twin: what would another policy do with the traffic of the last minutes? */
 #include "commands.h"
-#include "log_options.h"
 
 #include "ballast/plugin.h"
 #include "base/strbuf.h"
 #include "format/file.h"
+#include "question/read_logs.h"
 #include "report/twin_report.h"
 #include "twin/fetch_requests.h"
 
@@ -24,7 +24,7 @@ enum {
 #define PATIENCE 5.0 /* seconds, when a dispatcher is polled */
 
 struct args {
-    struct cli_log_request log; /* first: its setters take the whole */
+    struct bal_log_request log; /* first: its setters take the whole */
     const char *path;           /* of the log that is followed; NULL: none is */
     const char *url;            /* of ballast_status; NULL: no dispatcher is polled */
     struct bal_policy_spec now;
@@ -61,8 +61,8 @@ static enum bal_code set_now(void *into, const char *value, struct bal_error *er
 }
 
 static enum bal_code set_policy(void *into, const char *value, struct bal_error *err) {
-    struct cli_common *common = into;
-    const enum bal_code code = cli_set_policy(into, value, err);
+    struct bal_request *common = into;
+    const enum bal_code code = bal_request_set_policy(into, value, err);
     if (!code)
         bal_policy_wait_for_power(&common->policy[common->policies - 1]);
     return code;
@@ -88,23 +88,24 @@ static enum bal_code set_every(void *into, const char *value, struct bal_error *
 }
 
 static enum bal_code set_share(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1e-3, 1, false, "a share of a core from 0.001 to 1, such as 0.25"};
-    return cli_number(value, &range, &((struct args *)into)->share, err);
+    static const struct bal_option_range range = {1e-3, 1, false,
+                                                  "a share of a core from 0.001 to 1, such as 0.25"};
+    return bal_option_number(value, &range, &((struct args *)into)->share, err);
 }
 
 static enum bal_code set_keep(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1000, 1e8, true, "a whole number from 1000 to 100M"};
-    return cli_number(value, &range, &((struct args *)into)->keep, err);
+    static const struct bal_option_range range = {1000, 1e8, true, "a whole number from 1000 to 100M"};
+    return bal_option_number(value, &range, &((struct args *)into)->keep, err);
 }
 
 static enum bal_code set_fewer(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {0, 1e6, true, "a whole number from 0 (not asked) to 1M"};
-    return cli_number(value, &range, &((struct args *)into)->fewer, err);
+    static const struct bal_option_range range = {0, 1e6, true, "a whole number from 0 (not asked) to 1M"};
+    return bal_option_number(value, &range, &((struct args *)into)->fewer, err);
 }
 
 static enum bal_code set_traffic(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 100, true, "a whole number from 1 (not asked) to 100"};
-    return cli_number(value, &range, &((struct args *)into)->traffic, err);
+    static const struct bal_option_range range = {1, 100, true, "a whole number from 1 (not asked) to 100"};
+    return bal_option_number(value, &range, &((struct args *)into)->traffic, err);
 }
 
 static enum bal_code set_publish(void *into, const char *value, struct bal_error *err) {
@@ -125,7 +126,7 @@ static enum bal_code set_nginx(void *into, const char *value, struct bal_error *
     return BAL_OK;
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"log", "FILE", "the access log that is followed, as tail -F does", set_log},
     {"from", "URL",
      "ballast_status of the dispatcher: its records (record=N), unless --log; policy, slots, servers",
@@ -157,20 +158,20 @@ static const struct cli_option options[] = {
      .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
              "nonpreemptive"},
     {"standby", "TIME", "tabs: idle time before a server switches off: 10s, or a law: exp(60)",
-     cli_set_standby},
-    {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", cli_set_setup},
-    CLI_LOG_FIELDS_OPTIONS,
-    CLI_LOG_CHOICE_OPTIONS,
-    CLI_SEED_OPTION,
-    {"format", "FORM", "text, or json, an object a line (default text)", cli_set_format},
-    {"quiet", NULL, "answers one below the other, also on a terminal", cli_set_quiet},
+     bal_request_set_standby},
+    {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", bal_request_set_setup},
+    BAL_LOG_FIELDS_OPTIONS,
+    BAL_LOG_CHOICE_OPTIONS,
+    BAL_SEED_OPTION,
+    {"format", "FORM", "text, or json, an object a line (default text)", bal_request_set_format},
+    {"quiet", NULL, "answers one below the other, also on a terminal", bal_request_set_quiet},
 };
 
 /* ---- the work ---- */
 
 struct work {
     struct args *args;
-    struct bal_policy_spec policy[CLI_POLICIES_MAX];
+    struct bal_policy_spec policy[BAL_REQUEST_POLICIES];
     size_t policies;
     struct bal_log_options log; /* what is read, and how it is read */
     struct bal_log_summary summary;
@@ -215,7 +216,7 @@ static void add_policy(struct work *work, const char *name) {
 /* By default: what the module can run in front of plain servers, and two more that work well there. The first
  * one is what most fleets run; the others are compared with it if the present policy is unknown. */
 static void choose_policies(struct work *work) {
-    const struct cli_common *common = &work->args->log.common;
+    const struct bal_request *common = &work->args->log.common;
     memcpy(work->policy, common->policy, sizeof work->policy);
     work->policies = common->policies;
     if (common->policies > 0)
@@ -225,7 +226,7 @@ static void choose_policies(struct work *work) {
     add_policy(work, "least-conn");
     add_policy(work, "jiq:else=least-conn");
     add_policy(work, "jiq:else=hold");
-    for (size_t i = 0; i < bal_policy_count && work->policies < CLI_POLICIES_MAX; i++) {
+    for (size_t i = 0; i < bal_policy_count && work->policies < BAL_REQUEST_POLICIES; i++) {
         struct bal_policy_spec spec;
         if (bal_policy_parse(bal_policy_table[i]->name, &spec, NULL) || bal_policy_needs(&spec) & beyond)
             continue;
@@ -270,7 +271,7 @@ static enum bal_code check_power(const struct work *work, const struct bal_polic
 /* What the dispatcher reports about its fleet, unless the command line gives it. */
 static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
     const struct args *args = work->args;
-    const struct cli_common *common = &args->log.common;
+    const struct bal_request *common = &args->log.common;
     struct bal_ring_fleet fleet;
     struct bal_twin_fleet told = {.now = args->now};
     struct bal_log_servers *names = NULL;
@@ -290,8 +291,8 @@ static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
         names = NULL;
     }
     if (!code) {
-        told.slots = cli_common_given(common, "slots") ? 0 : fleet.slots;
-        told.servers = cli_common_given(common, "servers") ? 0 : fleet.servers;
+        told.slots = bal_request_has(common, "slots") ? 0 : fleet.slots;
+        told.servers = bal_request_has(common, "servers") ? 0 : fleet.servers;
         told.away = fleet.away;
         told.stations = fleet.stations;
         bal_twin_change(work->twin, &told);
@@ -320,7 +321,7 @@ static int start_remote(struct work *work) {
 /* Returns -1 to go on, or the exit status. */
 static int start_twin(struct work *work) {
     struct args *args = work->args;
-    const struct cli_common *common = &args->log.common;
+    const struct bal_request *common = &args->log.common;
     struct bal_error err = {0};
     choose_policies(work);
     if (args->has_now && check_power(work, &args->now, &err))
@@ -330,8 +331,8 @@ static int start_twin(struct work *work) {
             return cli_fail("--policy: %s", err.text);
     struct bal_twin_options asked = {
         .model = common->draft.c.model,
-        .servers_given = cli_common_given(common, "servers"),
-        .slots_given = cli_common_given(common, "slots"),
+        .servers_given = bal_request_has(common, "servers"),
+        .slots_given = bal_request_has(common, "slots"),
         .has_now = args->has_now,
         .now = args->now,
         .policy = work->policy,
@@ -489,7 +490,7 @@ static int show_report(const struct work *work, const struct bal_twin_report *re
     if (!bal_strbuf_open(&text))
         return cli_no_memory();
     const bool refreshes = !work->args->once && !work->args->log.common.quiet && isatty(STDOUT_FILENO);
-    if (work->args->log.common.format == CLI_JSON) {
+    if (work->args->log.common.format == BAL_FORM_JSON) {
         bal_twin_json(report, !work->args->once, text.stream);
     } else {
         fputs(refreshes ? "\033[H\033[J" : "", text.stream);
@@ -585,7 +586,7 @@ static int check_args(const struct args *args) {
     struct bal_error err = {0};
     if (!args->path && !args->url)
         return cli_fail("which traffic? say it with --log FILE, or name the URL of ballast_status");
-    if (args->log.common.format == CLI_CSV || args->log.common.format == CLI_MARKDOWN)
+    if (args->log.common.format == BAL_FORM_CSV || args->log.common.format == BAL_FORM_MARKDOWN)
         return cli_fail("--format: write text or json");
     if (args->log.log.high_field && !args->log.log.high_pattern)
         return cli_fail("--high-field: which values are high? add --high PATTERN");
@@ -608,7 +609,9 @@ static int twin_main(const struct cli_command *command, int argc, char **argv) {
         status = cli_no_memory();
         goto out;
     }
-    cli_common_init(&args->log.common, command);
+    struct bal_options table;
+    cli_command_options(command, &table);
+    bal_request_init(&args->log.common, &table);
     *args = (struct args){.log = args->log,
                           .command = args->command,
                           .window = 300,
@@ -657,7 +660,3 @@ const struct cli_command cmd_twin = {
     .option_count = sizeof options / sizeof *options,
     .run = twin_main,
 };
-
-int cli_follow(int argc, char **argv) {
-    return cmd_twin.run(&cmd_twin, argc, argv);
-}

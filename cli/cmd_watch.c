@@ -21,14 +21,14 @@ enum { SOURCES_MOST = 256 };
 struct args {
     double every;
     bool once;
-    enum cli_format format;
+    enum bal_form format;
 };
 
 /* ---- options ---- */
 
 static enum bal_code set_every(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {0.1, 3600, false, "seconds from 0.1 to 3600"};
-    return cli_number(value, &range, &((struct args *)into)->every, err);
+    static const struct bal_option_range range = {0.1, 3600, false, "seconds from 0.1 to 3600"};
+    return bal_option_number(value, &range, &((struct args *)into)->every, err);
 }
 
 static enum bal_code set_once(void *into, const char *value, struct bal_error *err) {
@@ -38,10 +38,10 @@ static enum bal_code set_once(void *into, const char *value, struct bal_error *e
 }
 
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return cli_format(value, &((struct args *)into)->format, err);
+    return bal_form_parse(value, &((struct args *)into)->format, err);
 }
 
-static const struct cli_option options[] = {
+static const struct bal_option options[] = {
     {"every", "SECONDS", "look so often (default 1)", set_every},
     {"once", NULL, "look, print and end; text is about the time of --every", set_once},
     {"format", "text|json", "json prints what the server has said", set_format},
@@ -289,7 +289,7 @@ static int watch_main(const struct cli_command *command, int argc, char **argv) 
         return status;
     if (operands == 0)
         return cli_fail("watch: name the URL of ballast_status: ballast watch http://127.0.0.1:8080/ballast");
-    if (args.format != CLI_TEXT && args.format != CLI_JSON)
+    if (args.format != BAL_FORM_TEXT && args.format != BAL_FORM_JSON)
         return cli_fail("--format: write text or json");
     struct watching w = {&args, (size_t)operands, calloc((size_t)operands, sizeof *w.source)};
     if (!w.source)
@@ -299,7 +299,7 @@ static int watch_main(const struct cli_command *command, int argc, char **argv) 
         return cli_fail("%s", err.text);
     }
     cli_catch_signals();
-    status = args.format == CLI_JSON ? watch_json(&w) : watch_text(&w);
+    status = args.format == BAL_FORM_JSON ? watch_json(&w) : watch_text(&w);
     for (size_t i = 0; i < w.sources; i++) {
         bal_watch_free(&w.source[i].before);
         bal_watch_free(&w.source[i].now);

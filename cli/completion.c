@@ -42,9 +42,9 @@ static bool equals(const char *argument, const char *name) {
 }
 
 /* What may stand behind an option that takes a value; nothing is known of most. */
-static void put_values(const struct cli_option *option, FILE *out) {
-    char help[CLI_HELP_TEXT];
-    cli_option_help(option, help);
+static void put_values(const struct bal_option *option, FILE *out) {
+    char help[BAL_OPTION_HELP];
+    bal_option_help(option, help);
     fprintf(out, "        --%s) ", option->name);
     if (equals(option->argument, "FILE") || equals(option->argument, "DIR")) {
         fputs("files=yes", out);
@@ -82,14 +82,15 @@ static void put_operands(const struct cli_command *command, FILE *out) {
 }
 
 static void put_command(const struct cli_command *command, FILE *out) {
-    struct cli_option option;
+    struct bal_options options;
+    cli_command_options(command, &options);
     fprintf(out, "    1%s)\n        options='", command->name);
-    for (size_t i = 0; cli_option_at(command, i, &option); i++)
-        fprintf(out, "--%s ", option.name);
+    for (size_t i = 0; i < options.count; i++)
+        fprintf(out, "--%s ", options.option[i].name);
     fputs("--help'\n        case $before in\n", out);
-    for (size_t i = 0; cli_option_at(command, i, &option); i++)
-        if (option.argument)
-            put_values(&option, out);
+    for (size_t i = 0; i < options.count; i++)
+        if (options.option[i].argument)
+            put_values(&options.option[i], out);
     fputs("        *) ", out);
     put_operands(command, out);
     fputs(" ;;\n        esac\n        ;;\n", out);

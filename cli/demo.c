@@ -6,6 +6,7 @@
 
 #include <locale.h>
 
+const struct bal_question_kind *const bal_question_kinds[] = {&bal_question_compare, NULL};
 const struct cli_command *const cli_commands[] = {&cmd_compare};
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 

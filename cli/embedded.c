@@ -2,16 +2,13 @@
 /* Runs commands inside another program: output, errors and progress are kept in memory instead of printed. */
 #include "embedded.h"
 
-#include "caller_policy.h"
 #include "commands.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_compare, &cmd_replay, &cmd_cheapest, &cmd_priority_share, &cmd_tune,  &cmd_stability,
-    &cmd_fluid,   &cmd_run,    &cmd_results,  &cmd_policies,       &cmd_check, &cmd_figure,
-    &cmd_report,  &cmd_fit,    &cmd_paper,
+    &cmd_run, &cmd_results, &cmd_policies, &cmd_check, &cmd_figure, &cmd_report, &cmd_fit, &cmd_paper,
 };
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
@@ -38,11 +35,6 @@ int cli_print(const char *what, const char *text, size_t size) {
     (void)what;
     fwrite(text, 1, size, now->output.stream); /* what gets lost is known when the stream is closed */
     return CLI_OK;
-}
-
-int cli_follow(int argc, char **argv) {
-    (void)argc, (void)argv;
-    return cli_fail("--follow: logs that grow are followed by the program alone: ballast twin --log FILE");
 }
 
 const volatile int *cli_stop_flag(void) {
@@ -93,10 +85,7 @@ int bal_command_run(int count, char **words, const struct bal_command_caller *as
     whole = bal_strbuf_open(&call.failure) && whole;
     whole = bal_strbuf_open(&call.warnings) && whole;
     now = &call;
-    whole = (outer || cli_caller_policies_begin(asker)) && whole;
     const int status = whole ? run_words(count, words) : CLI_BAD_INPUT;
-    if (!outer) /* else a policy of the caller runs this, and its own command still needs it */
-        cli_caller_policies_end();
     now = outer;
     whole = bal_strbuf_close(&call.output) && whole;
     whole = bal_strbuf_close(&call.failure) && whole;

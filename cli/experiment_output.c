@@ -25,8 +25,8 @@ enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err)
 }
 
 enum bal_code cli_set_trial_threads(void *into, const char *value, struct bal_error *err) {
-    static const struct cli_range range = {1, 1024, true, "a whole number from 1 to 1024"};
-    return cli_number(value, &range, &((struct cli_trials *)into)->threads, err);
+    static const struct bal_option_range range = {1, 1024, true, "a whole number from 1 to 1024"};
+    return bal_option_number(value, &range, &((struct cli_trials *)into)->threads, err);
 }
 
 enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_error *err) {
@@ -38,17 +38,18 @@ enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_erro
 static enum bal_code print_results(struct bal_store *store, const struct bal_experiment *e,
                                    const struct cli_results *results, FILE *out, struct bal_error *err) {
     if (results->raw)
-        return (results->format == CLI_JSON ? bal_raw_json : bal_raw_csv)(store, e, *results->raw, out, err);
+        return (results->format == BAL_FORM_JSON ? bal_raw_json : bal_raw_csv)(store, e, *results->raw, out,
+                                                                               err);
     switch (results->format) {
-    case CLI_CSV:
+    case BAL_FORM_CSV:
         return bal_outcome_csv(store, e, results->seconds, out, err);
-    case CLI_JSON:
+    case BAL_FORM_JSON:
         return bal_outcome_json(store, e, out, err);
-    case CLI_TEXT:
-    case CLI_MARKDOWN:
+    case BAL_FORM_TEXT:
+    case BAL_FORM_MARKDOWN:
         break;
     }
-    return bal_outcome_text(store, e, cli_style(results->format), out, err);
+    return bal_outcome_text(store, e, bal_form_style(results->format), out, err);
 }
 
 static enum bal_code count_verdicts(struct bal_store *store, const struct bal_experiment *e,

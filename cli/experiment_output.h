@@ -31,7 +31,7 @@ enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_erro
 
 /* How results are wanted. */
 struct cli_results {
-    enum cli_format format;
+    enum bal_form format;
     const char *output;           /* NULL: standard output */
     const enum bal_raw_kind *raw; /* NULL: results; else what they were computed from, as csv or JSON */
     bool seconds;                 /* csv: with a column that differs from run to run */

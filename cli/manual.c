@@ -45,14 +45,17 @@ static void put_argument(const char *text, FILE *out) {
 }
 
 static void put_options(const struct cli_command *command, FILE *out) {
+    struct bal_options options;
+    cli_command_options(command, &options);
+    if (options.count == 0)
+        return;
     fputs(".Bl -tag -width Ds\n", out);
-    struct cli_option option;
-    for (size_t i = 0; cli_option_at(command, i, &option); i++) {
-        char help[CLI_HELP_TEXT];
-        cli_option_help(&option, help);
-        fprintf(out, ".It Fl -%s", option.name);
-        if (option.argument)
-            fprintf(out, " Ar %s", option.argument);
+    for (size_t i = 0; i < options.count; i++) {
+        char help[BAL_OPTION_HELP];
+        bal_option_help(&options.option[i], help);
+        fprintf(out, ".It Fl -%s", options.option[i].name);
+        if (options.option[i].argument)
+            fprintf(out, " Ar %s", options.option[i].argument);
         fputc('\n', out);
         put_sentence(help, out);
     }
@@ -79,8 +82,7 @@ static void put_command(const struct cli_command *command, FILE *out) {
     fputs("\n", out);
     put_text(command->description, out);
     fputc('\n', out);
-    if (command->option_count)
-        put_options(command, out);
+    put_options(command, out);
     if (command->examples)
         put_examples(command->examples, out);
 }

@@ -6,20 +6,8 @@
 #include "base/utf8.h"
 #include "format/file.h"
 
-#include <string.h>
-#include <sys/stat.h>
-
-/* Files that do not exist yet are compared by name. */
-static bool is_same_file(const char *a, const char *b) {
-    struct stat one, other;
-    const bool exists = stat(a, &one) == 0;
-    if (!exists || stat(b, &other) != 0)
-        return !exists && strcmp(a, b) == 0;
-    return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
 int cli_check_not_input(const char *option, const char *path, const char *input, const char *what) {
-    return path && is_same_file(path, input)
+    return path && bal_file_is_same(path, input)
                ? cli_fail("%s %s: that is %s; choose another place", option, path, what)
                : -1;
 }

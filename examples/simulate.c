@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A simulation from C: two policies on one fleet, with confidence intervals.
+/* A question from C: two policies on one fleet, with confidence intervals.
  *
- *     cc simulate.c -o simulate $(pkg-config --cflags --libs ballast)
- *     ./simulate
- *
- * A case is one policy on one model. bal_lab_run() simulates all replications of all cases on all processors.
- */
-#include <ballast/lab.h>
+ *     cc simulate.c -o simulate $(pkg-config --cflags --libs ballast) && ./simulate */
+#include <ballast/question.h>
 
-#include <math.h>
 #include <stdio.h>
 
-enum { POLICIES = 2 };
-static const char *const policies[POLICIES] = {"jiq", "pod:d=2"};
+static const char *const settings[][2] = {
+    {"servers", "100"}, {"load", "0.9"}, {"policy", "jiq"}, {"policy", "pod:d=2"}, {"time", "20k"}};
 
 int main(void) {
-    struct bal_error err;
-    struct bal_case cases[POLICIES] = {0};
-    struct bal_result results[POLICIES];
-
-    for (unsigned i = 0; i < POLICIES; i++) {
-        struct bal_case *c = &cases[i];
-        c->model.load = 0.9;
-        c->run = (struct bal_run){.seed = 1, .time = 20000, .warmup = NAN};
-        c->replications = 10;
-        if (bal_servers_parse("100", &c->model.servers, &err) ||
-            bal_dist_parse("exp", &c->model.size, &err) || bal_policy_parse(policies[i], &c->policy, &err)) {
-            fprintf(stderr, "simulate: %s\n", err.text);
-            return 2;
-        }
-    }
-    if (bal_lab_run(cases, POLICIES, &(struct bal_lab_options){0}, results, &err)) {
+    struct bal_error err = {.code = BAL_OK};
+    struct bal_question *question;
+    struct bal_answer *answer = NULL;
+    enum bal_code code = bal_question_new("compare", NULL, &question, &err);
+    for (size_t i = 0; !code && i < sizeof settings / sizeof *settings; i++)
+        code = bal_question_set(question, settings[i][0], settings[i][1], &err);
+    if (code || bal_question_run(question, &answer, &err))
         fprintf(stderr, "simulate: %s\n", err.text);
-        return 1;
-    }
-    for (unsigned i = 0; i < POLICIES; i++) {
-        const struct bal_estimate mean = results[i].metric[BAL_RESPONSE_MEAN];
-        printf("%-8s mean response %.3f ± %.3f, %s%s\n", policies[i], mean.mean, mean.half_width,
-               bal_verdict_text(results[i].verdict), results[i].doubts ? ", doubted" : "");
-    }
-    return 0;
+    const struct bal_datum *rows = answer ? bal_datum_get(bal_answer_root(answer), "results") : NULL;
+    for (const struct bal_datum *row = bal_datum_first(rows); row; row = bal_datum_next(row))
+        printf("%-8s mean response %.3f ± %.3f, %s\n", bal_datum_text(bal_datum_get(row, "policy")),
+               bal_datum_number(bal_datum_get(row, "response.mean")),
+               bal_datum_number(bal_datum_get(row, "response.ci")),
+               bal_datum_text(bal_datum_get(row, "verdict")));
+    bal_answer_free(answer);
+    bal_question_free(question);
+    return rows ? 0 : 2;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct bal_question_kind *const bal_question_kinds[] = {&bal_question_compare, NULL};
 const struct cli_command *const cli_commands[] = {&cmd_compare};
 const size_t cli_command_count = 1;
 

@@ -2,35 +2,28 @@
 /* Turns the words of a comparison into cases, with the parser of the program. */
 #include "host.h"
 
-#include "common.h"
+#include "commands.h"
 
-static const struct cli_option options[] = {
-    CLI_MODEL_OPTIONS,
-    CLI_POLICY_OPTION,
-    CLI_RUN_OPTIONS,
-};
-
-static const struct cli_command command = {
-    .name = "compare",
-    .summary = "",
-    .operands = "",
-    .description = "",
-    .examples = "",
-    .options = options,
-    .option_count = sizeof options / sizeof *options,
-};
+static int read_settings(struct bal_question *question, int count, struct bal_case *cases, size_t *policies) {
+    struct bal_request *request = bal_question_request(question);
+    struct bal_error err = {0};
+    int operands;
+    const int status = cli_parse(&cmd_compare, count, play_split(count), request, 0, &operands);
+    if (status >= 0)
+        return status ? status : CLI_BAD_INPUT;
+    if (bal_request_check(request, &err))
+        return cli_fail("%s", err.text);
+    *policies = request->policies;
+    for (size_t i = 0; i < request->policies; i++)
+        cases[i] = bal_request_draft(request, i).c;
+    return CLI_OK;
+}
 
 int play_settings(int count, struct bal_case *cases, size_t *policies) {
-    static struct cli_common common;
-    cli_common_init(&common, &command);
-    int operands;
-    int status = cli_parse(&command, count, play_split(count), &common, 0, &operands);
-    if (status < 0)
-        status = cli_common_check(&common);
-    if (status >= 0)
-        return status ? status : 2;
-    *policies = common.policies;
-    for (size_t i = 0; i < common.policies; i++)
-        cases[i] = cli_common_draft(&common, i).c;
-    return 0;
+    static struct bal_question *question; /* cases point into it */
+    struct bal_error err = {0};
+    bal_question_free(question);
+    if (bal_question_new("compare", NULL, &question, &err))
+        return cli_fail("%s", err.text);
+    return read_settings(question, count, cases, policies);
 }

@@ -26,6 +26,7 @@
 #include "ballast/policy.h"
 #include "ballast/predict.h"
 #include "ballast/price.h"
+#include "ballast/question.h"
 #include "ballast/random.h"
 #include "ballast/recover.h"
 #include "ballast/replay.h"

@@ -18,7 +18,7 @@ import json
 import os
 import tempfile
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _experiment, _frame, _native, _policy, _words
 from ._frame import Frame, Table
@@ -38,11 +38,10 @@ for _public in DoubtWarning, Error, IsDirectory, Job, NotFound, NotPermitted, Rn
 Policy = Union[str, 'os.PathLike[str]', Route, 'type[Any]']
 
 
-def _output(words: Sequence[str], files: Sequence[Value], progress: Optional[Progress] = None,
-            deciders: Optional[_policy.Policies] = None, level: int = 4) -> str:
-    """What the command prints. files: those that it reads."""
+def _shown(ask: Callable[[], _native.Answer], files: Sequence[Value], level: int) -> str:
+    """What the answer is. files: those that are read."""
     try:
-        answer = _native.ask(words, progress, deciders)
+        answer = ask()
     except Error as error:
         for file in files:
             if isinstance(file, (str, os.PathLike)):
@@ -53,10 +52,20 @@ def _output(words: Sequence[str], files: Sequence[Value], progress: Optional[Pro
     return answer.output
 
 
+def _output(words: Sequence[str], files: Sequence[Value], progress: Optional[Progress] = None,
+            level: int = 5) -> str:
+    """What the command prints."""
+    return _shown(lambda: _native.run(words, progress), files, level)
+
+
 def _ask(command: str, operands: Sequence[Value], options: Mapping[str, Option],
          progress: Optional[Progress] = None, deciders: Optional[_policy.Policies] = None) -> Any:
-    words = _words.words(command, operands, options)
-    return json.loads(_output(words, operands, progress, deciders))
+    if not _native.is_question(command):
+        return json.loads(_output(_words.words(command, operands, options), operands, progress))
+    settings = [(name, value or '') for name, value in _words.settings(command, options)]
+    names = [_words.operand(value) for value in operands]
+    return json.loads(_shown(lambda: _native.ask_question(command, names, settings, progress, deciders),
+                             operands, 4))
 
 
 def _frame_of(answer: Dict[str, Any], rows: List[Dict[str, Any]]) -> Frame:
@@ -164,14 +173,14 @@ def figure(db: File, id: Optional[str] = None, *, format: str = 'svg', output: F
     options:"""
     fixed = [f'--format={format}', f'--output={os.fspath(output)}']
     words = _words.words('figure', [db] if id is None else [db, id], options, fixed)
-    return _output(words, [db], level=3).splitlines()
+    return _output(words, [db], level=4).splitlines()
 
 
 def report(db: File, output: Optional[File] = None) -> str:
     """A page about the experiments in a file of results: their claims, figures and tables. Returns the name
     of the file `output` that it was written to; if none is given, the page itself, as HTML."""
     fixed = [] if output is None else [f'--output={os.fspath(output)}']
-    page = _output(_words.words('report', [db], {}, fixed), [db], level=3)
+    page = _output(_words.words('report', [db], {}, fixed), [db], level=4)
     return page if output is None else os.fspath(output)
 
 
@@ -185,7 +194,7 @@ def fit(logs: Union[File, Sequence[File]], output: Optional[File] = None, *,
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, 'fit.yaml') if output is None else os.fspath(output)
         words = _words.words('fit', files, options, ['--format=json', f'--output={path}'])
-        answer: Dict[str, Any] = json.loads(_output(words, files, progress, level=3))
+        answer: Dict[str, Any] = json.loads(_output(words, files, progress, level=4))
         with open(path, encoding='utf-8') as file:
             return {**answer, 'experiment': file.read()}
 
@@ -218,7 +227,7 @@ def paper(name: Optional[str] = None, *, quick: bool = False, full: bool = False
     fixed = ['--format=json'] + ([] if output is None else [f'--output={os.fspath(output)}'])
     given: Dict[str, Option] = {'quick': quick, 'full': full, **options}
     words = _words.words('paper', [] if name is None else [name], given, fixed)
-    answer = json.loads(_output(words, [], progress, level=3))
+    answer = json.loads(_output(words, [], progress, level=4))
     if name is None:
         return _frame.frame(answer, {'version': version})
     groups = {key: value for key, value in answer.items() if isinstance(value, list)}

@@ -88,7 +88,7 @@ def name_of(policy: Any) -> str:
 
 def _is_taken(name: str) -> bool:
     try:  # in a thread of its own, where those of a comparison that is under way in this one are not known
-        _native.ask(['policies', '--', name])
+        _native.run(['policies', '--', name])
     except Error:
         return False
     return True

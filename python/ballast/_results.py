@@ -11,7 +11,7 @@ from ._words import File
 def _raw(file: File, what: str, run: Optional[int]) -> Frame:
     words = _words.words('results', [file], {what: True, 'run': run})
     try:
-        answer: Dict[str, Any] = json.loads(_native.ask(words).output)
+        answer: Dict[str, Any] = json.loads(_native.run(words).output)
     except _native.Error as error:
         raise _native.file_error(error, file) from None
     return _frame.frame(answer.pop(what), answer)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Keyword arguments as the words of a command line: pod_size=2 is --pod-size=2. What options a command has is
-asked of the command itself."""
+"""Keyword arguments as settings of a question, or as the words of a command line: pod_size=2 is pod-size, or
+--pod-size=2. What options there are is asked of the library."""
 import functools
 import numbers
 import os
 import re
 import textwrap
-from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _native
 from ._native import Error
@@ -38,11 +38,10 @@ class Described(NamedTuple):
     text: str
 
 
-@functools.lru_cache(maxsize=None)
-def options_of(command: str) -> Dict[str, Described]:
-    """All of a command, by their names here; none if there is no such command."""
+def _described(command: str) -> Dict[str, Described]:
+    """The options of a command on files, from its help."""
     try:
-        lines = _native.ask_here([command, '--help']).output.splitlines()
+        lines = _native.run_here([command, '--help']).output.splitlines()
     except Error:
         return {}
     found: Dict[str, Described] = {}
@@ -57,6 +56,15 @@ def options_of(command: str) -> Dict[str, Described]:
         else:
             last = ''
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def options_of(command: str) -> Dict[str, Described]:
+    """All of a question or a command, by their names here; none if there is no such one."""
+    if not _native.is_question(command):
+        return _described(command)
+    return {name.replace('-', '_'): Described(argument, text)
+            for name, argument, text in _native.settings_of(command)}
 
 
 def help_of(command: str, named: Mapping[str, str]) -> str:
@@ -84,11 +92,11 @@ def _text(name: str, value: Value) -> str:
 
 def _values(name: str, given: Option) -> List[str]:
     if isinstance(given, (str, os.PathLike, numbers.Real)):
-        return [f'--{name}={_text(name, given)}']
+        return [_text(name, given)]
     if isinstance(given, Iterable) and name in _ONCE:
         raise Error(f'{name}: a text or a number is wanted, not {given!r}')
     if isinstance(given, Iterable):
-        values = [f'--{name}={_text(name, value)}' for value in given]
+        values = [_text(name, value) for value in given]
         if values:
             return values
         raise Error(f'{name}: the list is empty; leave it out')
@@ -100,12 +108,10 @@ def _check_bool(key: str, given: bool, option: Optional[Described]) -> None:
         raise Error(f'{key}: a value is wanted, not {given}: {option.argument}, {option.text}')
 
 
-def words(command: str, operands: Sequence[Value], options: Mapping[str, Option],
-          fixed: Sequence[str] = ('--format=json',)) -> List[str]:
-    """Options first, so that no operand is taken for one; those without a value behind the others, so that
-    none of these is taken for it. fixed: what we add."""
-    result = [command, *fixed]
-    flags: List[str] = []
+def settings(command: str, options: Mapping[str, Option]) -> List[Tuple[str, Optional[str]]]:
+    """Names and values, in the order in which they are given; those without a value last, with None."""
+    found: List[Tuple[str, Optional[str]]] = []
+    flags: List[Tuple[str, Optional[str]]] = []
     for key, given in options.items():
         name = key.replace('_', '-')
         if key in _OURS:
@@ -114,7 +120,20 @@ def words(command: str, operands: Sequence[Value], options: Mapping[str, Option]
             continue
         if isinstance(given, bool):
             _check_bool(key, given, options_of(command).get(key))
-            flags += [f'--{name}'] if given else []
+            flags += [(name, None)] if given else []
         else:
-            result += _values(name, given)
-    return result + flags + ['--'] + [_text('operand', operand) for operand in operands]
+            found += [(name, value) for value in _values(name, given)]
+    return found + flags
+
+
+def operand(value: Value) -> str:
+    return _text('operand', value)
+
+
+def words(command: str, operands: Sequence[Value], options: Mapping[str, Option],
+          fixed: Sequence[str] = ('--format=json',)) -> List[str]:
+    """Of a command line. Options first, so that no operand is taken for one; those without a value behind the
+    others, so that none of these is taken for it. fixed: what we add."""
+    named = [f'--{name}' if value is None else f'--{name}={value}'
+             for name, value in settings(command, options)]
+    return [command, *fixed, *named, '--', *map(operand, operands)]

@@ -298,3 +298,11 @@ enum bal_code bal_file_check(const char *path, struct bal_error *err) {
     free_target(&write_target);
     return good ? BAL_OK : fail_at(path, err);
 }
+
+bool bal_file_is_same(const char *a, const char *b) {
+    struct stat one, other;
+    const bool exists = stat(a, &one) == 0;
+    if (!exists || stat(b, &other) != 0)
+        return !exists && strcmp(a, b) == 0;
+    return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}

@@ -20,4 +20,7 @@ bool bal_file_write_all(int file, const char *data, size_t size);
 /* Can the file be written? For a check before long work; changes nothing. */
 enum bal_code bal_file_check(const char *path, struct bal_error *err);
 
+/* Are these names of one regular file? Files that do not exist yet are compared by name. */
+bool bal_file_is_same(const char *a, const char *b);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Policies of the calling program. Each is a struct bal_policy like those of a file, whose functions pass the
+/* Policies of the host. Each is a struct bal_policy like those of a file, whose functions pass the
  * question on. They do not get the policy that they belong to, so its place among those of the caller is the
  * default of its only parameter; it is kept in the state, together with what the caller calls this state. */
-#include "caller_policy.h"
+#include "question/caller_policy.h"
 
 #include "policy/parse.h"
 
@@ -19,7 +19,7 @@ struct caller_policy {
     struct bal_param place;
 };
 
-static _Thread_local const struct bal_command_caller *asker;
+static _Thread_local const struct bal_question_host *asker;
 static _Thread_local struct caller_policy *policies;
 
 static size_t state_size(const double *value, const struct bal_policy_context *context) {
@@ -62,11 +62,12 @@ static struct bal_policy policy_of(const char *name, const struct bal_param *pla
                                .is_consistent = is_consistent};
 }
 
-bool cli_caller_policies_begin(const struct bal_command_caller *caller) {
+bool bal_caller_policies_begin(const struct bal_question_host *caller, bool *begun) {
     uint32_t count = 0;
     while (caller->policies && caller->policies[count])
         count++;
-    if (count == 0)
+    *begun = count > 0 && !asker;
+    if (!*begun)
         return true;
     asker = caller;
     policies = calloc(count, sizeof *policies);
@@ -84,7 +85,7 @@ bool cli_caller_policies_begin(const struct bal_command_caller *caller) {
     return added;
 }
 
-void cli_caller_policies_end(void) {
+void bal_caller_policies_end(void) {
     bal_policy_remove_added();
     free(policies);
     policies = NULL;
@@ -93,24 +94,24 @@ void cli_caller_policies_end(void) {
 
 /* ---- what they may see ---- */
 
-uint32_t bal_command_fleet_probe(struct bal_fleet *fleet, uint32_t server) {
+uint32_t bal_question_fleet_probe(struct bal_fleet *fleet, uint32_t server) {
     return bal_probe(fleet, server);
 }
 
-double bal_command_fleet_work(struct bal_fleet *fleet, uint32_t server) {
+double bal_question_fleet_work(struct bal_fleet *fleet, uint32_t server) {
     bal_probe(fleet, server);
     return fleet->work(fleet, server);
 }
 
-double bal_command_fleet_weight(const struct bal_fleet *fleet, uint32_t server) {
+double bal_question_fleet_weight(const struct bal_fleet *fleet, uint32_t server) {
     return bal_weight(fleet, server);
 }
 
-bool bal_command_fleet_is_open(const struct bal_fleet *fleet, uint32_t server) {
+bool bal_question_fleet_is_open(const struct bal_fleet *fleet, uint32_t server) {
     return bal_is_eligible(fleet, server);
 }
 
-uint32_t bal_command_fleet_open(const struct bal_fleet *fleet, uint32_t *server) {
+uint32_t bal_question_fleet_open(const struct bal_fleet *fleet, uint32_t *server) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < fleet->servers; i++)
         if (bal_is_eligible(fleet, i))
@@ -118,6 +119,6 @@ uint32_t bal_command_fleet_open(const struct bal_fleet *fleet, uint32_t *server)
     return count;
 }
 
-uint64_t bal_command_random(struct bal_rng *rng) {
+uint64_t bal_question_random(struct bal_rng *rng) {
     return bal_rng_next(rng);
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs a command that asks a question (ballast/question.h), and prints the answer. */
+#include "asker.h"
+
+#include <string.h>
+
+static int print_answer(const struct bal_answer *answer, struct cli_asker *asker, struct cli_output *output) {
+    static const int statuses[] = {CLI_OK, CLI_OUTCOME, CLI_INTERRUPTED}; /* by enum bal_answer_kind */
+    size_t size;
+    const char *text = bal_answer_text(answer, &size);
+    fwrite(text, 1, size, output->stream);
+    const int status = cli_output_close(output);
+    if (status)
+        return status;
+    if (!bal_strbuf_close(&asker->notes))
+        return cli_no_memory();
+    for (char *line = asker->notes.text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = 0;
+        cli_report_warning(line);
+    }
+    return statuses[bal_answer_kind(answer)];
+}
+
+static int run_and_print(struct bal_question *question, struct cli_asker *asker) {
+    const struct bal_question_kind *kind = bal_question_kind(question);
+    const struct bal_request *request = bal_question_request(question);
+    struct bal_error err = {0};
+    if (bal_question_check(question, &err))
+        return cli_fail("%s", err.text);
+    struct cli_output output;
+    int status = cli_output_open(&output, request->output);
+    if (status)
+        return status;
+    if (!kind->is_brief || !kind->is_brief(request))
+        cli_catch_signals();
+    asker->quiet = request->quiet;
+    struct bal_answer *answer;
+    const enum bal_code code = bal_question_run(question, &answer, &err);
+    cli_progress_end(&asker->bar);
+    if (code)
+        cli_output_discard(&output);
+    status = code ? cli_asker_fail(code, &err) : print_answer(answer, asker, &output);
+    bal_answer_free(answer);
+    return status;
+}
+
+static int parse_and_run(const struct cli_command *command, int argc, char **argv,
+                         struct bal_question *question, struct cli_asker *asker) {
+    const struct bal_question_kind *kind = command->question;
+    struct bal_request *request = bal_question_request(question);
+    request->format = BAL_FORM_TEXT;
+    int operands;
+    const int status = cli_parse(command, argc, argv, request, kind->operands, &operands);
+    if (status >= 0)
+        return status;
+    for (int i = 1; i <= operands; i++) {
+        struct bal_error err = {0};
+        if (kind->set_operand(request, argv[i], &err))
+            return cli_fail("%s", err.text);
+    }
+    return run_and_print(question, asker);
+}
+
+int cli_ask(const struct cli_command *command, int argc, char **argv) {
+    struct cli_asker asker = {.shown = false};
+    struct bal_question_host host = cli_asker_host(&asker);
+    struct bal_strbuf words = {0};
+    struct bal_question *question = NULL;
+    struct bal_error err = {0};
+    int status;
+    if (!cli_command_text(argc, argv, &words) || !bal_strbuf_open(&asker.notes)) {
+        status = cli_no_memory();
+    } else {
+        host.command = words.text; /* before the operands are moved */
+        status = bal_question_new(command->name, &host, &question, &err)
+                     ? cli_fail("%s", err.text)
+                     : parse_and_run(command, argc, argv, question, &asker);
+    }
+    bal_question_free(question);
+    bal_strbuf_discard(&asker.notes);
+    bal_strbuf_discard(&words);
+    return status;
+}

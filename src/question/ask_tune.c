@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The question tune tabs: how long an idle server should stay on; tune slots is in ask_tune_slots.c. */
+#include "question/ask_tune_slots.h"
+#include "question/kind.h"
+
+#include "report/tune_report.h"
+
+#include <math.h>
+#include <string.h>
+
+struct args {
+    struct bal_request common; /* first: its setters take the whole */
+    double shortest, longest;  /* NaN: not given */
+    double points;
+    struct bal_slots_target target;
+    const char *what; /* "tabs" or "slots" */
+};
+
+static const struct bal_option_range time_range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 10"};
+
+static enum bal_code set_target(void *into, const char *value, struct bal_error *err) {
+    return bal_slots_target_parse(value, &((struct args *)into)->target, err);
+}
+
+static enum bal_code set_shortest(void *into, const char *value, struct bal_error *err) {
+    return bal_option_number(value, &time_range, &((struct args *)into)->shortest, err);
+}
+
+static enum bal_code set_longest(void *into, const char *value, struct bal_error *err) {
+    return bal_option_number(value, &time_range, &((struct args *)into)->longest, err);
+}
+
+static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
+    static const struct bal_option_range range = {2, 200, true, "a whole number from 2 to 200"};
+    return bal_option_number(value, &range, &((struct args *)into)->points, err);
+}
+
+static const struct bal_option options[] = {
+    {.setting = "servers"},
+    {.help = "tabs: of the servers; slots: of their best speed", .setting = "load", .default_value = "0.3"},
+    {.setting = "service"},
+    {.setting = "arrivals"},
+    {.help = "tabs: time to switch a server on: its mean, or a law such as det(10)",
+     .setting = "setup",
+     .default_value = "10"},
+    {.help = "tabs: load over time: constant, sine(A,P), table(T:F T:F ...), file(PATH)", .setting = "curve"},
+    {.help = "tabs: watts of a server: BUSY,IDLE,SETUP,OFF", .setting = "watts"},
+    {"from", "T", "tabs: shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},
+    {"to", "T", "tabs: longest (default: a hundred set-up times)", set_longest},
+    {"points", "K", "tabs: standby times between them, evenly on a logarithmic scale (default 13)",
+     set_points},
+    {.help =
+         "slots: speed of a server by the jobs in service: cores(4), batch(8,0.15), table(1:1 2:1.8 8:4.5)",
+     .setting = "speeds"},
+    {"policy", "POLICY", "slots: name or name:key=value,... (default jiq:else=least-conn)",
+     bal_request_set_policy},
+    {"target", "WHAT",
+     "slots: what they are judged by and may be at most, in mean service times: p99=10, "
+     "mean=2 (default: p99, no limit)",
+     set_target},
+    BAL_RUN_OPTIONS,
+    {"figure", "FILE",
+     "draw the frontier, or times over slots, too: FILE.svg, FILE.png or FILE.pdf (needs "
+     "gnuplot)",
+     bal_request_set_figure},
+    BAL_OUTPUT_OPTIONS,
+};
+
+/* Long enough for many standby and set-up times, in so many jobs as two million allow. */
+static double time_of(const struct args *args) {
+    const struct bal_request *common = &args->common;
+    if (!bal_draft_is_open(&common->draft))
+        return bal_draft_time(&common->draft);
+    const double rate = bal_model_arrival_rate(&common->draft.c.model);
+    return fmin(fmax(fmax(3e5 / rate, 200 * common->draft.c.model.setup.mean), 1000), 2e6 / rate);
+}
+
+static enum bal_code print_report(const struct args *args, const struct bal_tuning *tuning,
+                                  const struct bal_tuned *tuned, bool cut_short, struct bal_asking *asking,
+                                  struct bal_error *err) {
+    const struct bal_request *common = &args->common;
+    struct bal_error why = {0};
+    const enum bal_code code =
+        common->figure && !cut_short ? bal_tune_figure(tuning, tuned, common->figure, &why) : BAL_OK;
+    if (code)
+        return bal_fail(err, code, "--figure %s: %s", common->figure, why.text);
+    if (common->format == BAL_FORM_JSON)
+        bal_tune_json(tuning, tuned, &common->draft, asking->out);
+    else if (common->format == BAL_FORM_CSV)
+        bal_tune_csv(tuning, tuned, &common->draft, asking->out);
+    else
+        bal_tune_text(tuning, tuned, &common->draft, bal_form_style(common->format), asking->out);
+    if (cut_short)
+        bal_asking_cut_short(asking, "%s", bal_cut_short_text);
+    return BAL_OK;
+}
+
+static enum bal_code tune_tabs(const struct args *args, struct bal_asking *asking, struct bal_error *err) {
+    const struct bal_request *common = &args->common;
+    const double mean = common->draft.c.model.setup.mean;
+    struct bal_draft draft = common->draft;
+    draft.time = time_of(args);
+    bal_draft_complete(&draft);
+    draft.c.run.seed = (uint64_t)common->seed;
+    const struct bal_tuning tuning = {
+        .model = draft.c.model,
+        .run = draft.c.run,
+        .replications = draft.c.replications,
+        .precision = draft.c.precision,
+        .open = bal_draft_is_open(&common->draft),
+        .shortest = isnan(args->shortest) ? mean / 100 : args->shortest,
+        .longest = isnan(args->longest) ? mean * 100 : args->longest,
+        .points = (unsigned)args->points,
+    };
+    struct bal_doing doing;
+    const struct bal_lab_options lab = bal_asking_lab(asking, common, &doing);
+    struct bal_tuned tuned;
+    enum bal_code code = bal_tune(&tuning, &lab, &tuned, err);
+    if (code && code != BAL_E_STOPPED)
+        return code;
+    code = print_report(args, &tuning, &tuned, code == BAL_E_STOPPED, asking, err);
+    bal_tuned_fini(&tuned);
+    return code;
+}
+
+static bool is_of_slots(const struct args *args) {
+    return strcmp(args->what, "slots") == 0;
+}
+
+static enum bal_code ask(void *request, struct bal_asking *asking, struct bal_error *err) {
+    struct args *args = request;
+    return is_of_slots(args) ? bal_ask_tune_slots(&args->common, &args->target, asking, err)
+                             : tune_tabs(args, asking, err);
+}
+
+/* Options of one of the two do nothing for the other. */
+static enum bal_code check_options(const struct args *args, struct bal_error *err) {
+    const struct bal_request *common = &args->common;
+    static const char *const of_tabs[] = {"setup", "curve", "watts"};
+    const bool slots = is_of_slots(args), speeds = bal_request_has(common, "speeds");
+    if (!slots && (speeds || common->policies > 0 || !isnan(args->target.most)))
+        return bal_fail(err, BAL_E_MODEL, "tune tabs: --%s is for tune slots; leave it out",
+                        speeds                 ? "speeds"
+                        : common->policies > 0 ? "policy"
+                                               : "target");
+    for (size_t i = 0; slots && i < sizeof of_tabs / sizeof *of_tabs; i++)
+        if (bal_request_has(common, of_tabs[i]))
+            return bal_fail(err, BAL_E_MODEL, "tune slots: --%s is for tune tabs; leave it out", of_tabs[i]);
+    if (slots && (!isnan(args->shortest) || !isnan(args->longest)))
+        return bal_fail(err, BAL_E_MODEL, "tune slots: --from and --to are for tune tabs; leave them out");
+    return BAL_OK;
+}
+
+static enum bal_code check(void *request, struct bal_error *err) {
+    struct args *args = request;
+    if (!is_of_slots(args) && strcmp(args->what, "tabs") != 0)
+        return bal_fail(err, BAL_E_UNKNOWN,
+                        "tune: '%.60s' cannot be tuned; write ballast tune tabs, or ballast tune slots",
+                        args->what);
+    enum bal_code code = check_options(args, err);
+    if (!code && args->common.draft.c.run.engine != BAL_ENGINE_AUTO)
+        code = bal_fail(err, BAL_E_MODEL, "--engine: tuning runs several engines; leave it out");
+    if (!code)
+        code = bal_request_check_length(&args->common, err);
+    if (code || !is_of_slots(args))
+        return code ? code : bal_model_check(&args->common.draft.c.model, err);
+    args->common.draft.c.model.setup = (struct bal_dist){0};
+    return bal_check_tune_slots(&args->common, err);
+}
+
+static enum bal_code set_what(void *request, const char *value, struct bal_error *err) {
+    (void)err;
+    ((struct args *)request)->what = value;
+    return BAL_OK;
+}
+
+static void init(void *request) {
+    struct args *args = request;
+    args->shortest = args->longest = NAN;
+    args->points = 13;
+    args->target = (struct bal_slots_target){.quantile = 0.99, .most = NAN};
+    args->what = "";
+}
+
+const struct bal_question_kind bal_question_tune = {
+    .name = "tune",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .operand = "what",
+    .operands = 1,
+    .set_operand = set_what,
+    .size = sizeof(struct args),
+    .init = init,
+    .check = check,
+    .ask = ask,
+};

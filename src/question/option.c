@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Expands tables of options, finds an option by its name, and reads its value. */
+#include "question/option.h"
+
+#include "ballast/number.h"
+#include "question/request.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Fills in from the setting what the row leaves open. */
+static void fill_from_setting(struct bal_option *option) {
+    const struct bal_field *field = option->field;
+    if (!option->name)
+        option->name = field->option ? field->option : field->name;
+    if (!option->argument)
+        option->argument = field->argument;
+    if (!option->help)
+        option->help = field->help;
+    if (!option->default_value)
+        option->default_value = field->cli_default ? field->cli_default
+                                : field->flag      ? ""
+                                                   : field->default_value;
+}
+
+static void add(struct bal_options *options, const struct bal_option *row, const struct bal_field *field) {
+    assert(options->count < BAL_OPTIONS_MAX && (row->set || field));
+    struct bal_option *option = &options->option[options->count++];
+    *option = *row;
+    option->field = field;
+    if (field)
+        fill_from_setting(option);
+}
+
+/* Has the table an option of its own of this name? */
+static bool has_own_option(const struct bal_option *row, size_t count, const struct bal_field *field) {
+    const char *name = field->option ? field->option : field->name;
+    for (size_t i = 0; i < count; i++)
+        if (row[i].name && strcmp(row[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_group(struct bal_options *options, const struct bal_option *row, size_t count,
+                      const struct bal_option *group) {
+    const struct bal_section *section;
+    const struct bal_field *field;
+    for (size_t k = 0; (field = bal_setting_at(k, &section)); k++)
+        if ((field->argument || field->flag) && section->model == (group->group == BAL_MODEL_SETTINGS) &&
+            !has_own_option(row, count, field))
+            add(options, group, field);
+}
+
+/* The setting of a group before it, which this row only reads in another way; NULL: there is none. */
+static struct bal_option *find_reread(struct bal_options *options, const struct bal_option *row,
+                                      const struct bal_field *field) {
+    for (size_t i = 0; row->set && field && i < options->count; i++)
+        if (options->option[i].field == field)
+            return &options->option[i];
+    return NULL;
+}
+
+void bal_options_expand(struct bal_options *options, const char *of, const struct bal_option *row,
+                        size_t count) {
+    options->of = of;
+    options->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct bal_field *field = row[i].setting ? bal_setting_find(row[i].setting) : NULL;
+        struct bal_option *reread = find_reread(options, &row[i], field);
+        if (row[i].group)
+            add_group(options, row, count, &row[i]);
+        else if (reread)
+            reread->set = row[i].set;
+        else
+            add(options, &row[i], field);
+    }
+}
+
+/* Names of earlier versions: accepted, but not shown. NULL: of any question or command. */
+static const struct {
+    const char *of, *name, *now;
+} deprecated[] = {
+    {"replay", "class", "group"},          {"replay", "keeper", "autoscale"},
+    {"replay", "price", "cost-per-hour"},  {"test-server", "with", "exit-with-pid"},
+    {"twin", "fewer", "remove-servers"},   {"twin", "now", "current-policy"},
+    {"twin", "traffic", "traffic-factor"}, {NULL, "quarantine", "ejection"},
+    {NULL, "sinkhole", "fail-fast"},
+};
+
+static const char *replace_deprecated(const char *of, const char *name, size_t length) {
+    for (size_t i = 0; i < sizeof deprecated / sizeof *deprecated; i++)
+        if ((!deprecated[i].of || strcmp(deprecated[i].of, of) == 0) &&
+            strlen(deprecated[i].name) == length && strncmp(deprecated[i].name, name, length) == 0)
+            return deprecated[i].now;
+    return NULL;
+}
+
+const struct bal_option *bal_option_find(const struct bal_options *options, const char *name, size_t length) {
+    for (size_t i = 0; i < options->count; i++)
+        if (strlen(options->option[i].name) == length && strncmp(options->option[i].name, name, length) == 0)
+            return &options->option[i];
+    const char *now = replace_deprecated(options->of, name, length);
+    return now ? bal_option_find(options, now, strlen(now)) : NULL;
+}
+
+enum bal_code bal_option_set(const struct bal_option *option, const char *value, void *into,
+                             struct bal_error *err) {
+    if (option->set)
+        return option->set(into, value, err);
+    return bal_request_set(into, option->field, option->argument ? value : option->field->flag, err);
+}
+
+/* Help of settings is written for the documentation, with backquotes around what can be typed. */
+void bal_option_help(const struct bal_option *option, char text[BAL_OPTION_HELP]) {
+    size_t used = 0;
+    for (const char *c = option->help; *c && used < BAL_OPTION_HELP - 1; c++)
+        if (*c != '`')
+            text[used++] = *c;
+    text[used] = 0;
+    if (option->field && *option->default_value)
+        snprintf(text + used, BAL_OPTION_HELP - used, " (default %s)", option->default_value);
+}
+
+enum bal_code bal_option_number(const char *value, const struct bal_option_range *range, double *number,
+                                struct bal_error *err) {
+    double parsed;
+    if (!bal_share_parse(value, strlen(value), &parsed) || !(parsed >= range->low && parsed <= range->high) ||
+        (range->whole && parsed != floor(parsed)))
+        return bal_fail(err, BAL_E_RANGE, "not %s", range->what);
+    *number = parsed;
+    return BAL_OK;
+}
+
+enum bal_code bal_form_parse(const char *value, enum bal_form *form, struct bal_error *err) {
+    static const char *const names[] = {"text", "csv", "json", "markdown"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *form = (enum bal_form)i;
+            return BAL_OK;
+        }
+    return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
+}

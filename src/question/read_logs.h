@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What questions and commands about access logs share: the options for reading them, and the reading itself.
+ * Their request begins with a struct bal_log_request; the setters of request.h work on it too. */
+#ifndef QUESTION_READ_LOGS_H
+#define QUESTION_READ_LOGS_H
+
+#include "question/kind.h"
+
+#include "ballast/log.h"
+#include "report/recovery_report.h"
+
+struct bal_log_request {
+    struct bal_request common;  /* the fleet, the seed of the spreading */
+    struct bal_log_options log; /* all zero bytes: format and fields are detected from the files */
+    bool keep_waiting;          /* service times stay as logged */
+};
+
+/* What was read. */
+struct bal_logs {
+    struct bal_trace *trace; /* complete; waiting is removed from its sizes as far as possible */
+    struct bal_log_summary summary;
+    struct bal_log_servers *servers;
+    struct bal_recovery recovery;
+    struct bal_recovery_report times; /* of the recovery */
+};
+void bal_logs_fini(struct bal_logs *logs); /* all zero bytes are allowed */
+
+/* How lines are read, which of them count, and which part of the time is used. */
+#define BAL_LOG_FIELDS_OPTIONS                                                                               \
+    {"log-format", "FORMAT",                                                                                 \
+     "auto, combined, apache, haproxy, json, csv, ..., or a log_format or LogFormat",                        \
+     bal_request_set_log_format},                                                                            \
+        {"service-field", "FIELD",                                                                           \
+         "which one is the service time: upstream_response_time, duration:ms, ...",                          \
+         bal_request_set_service_field},                                                                     \
+        {"time-field", "FIELD", "which one is the time of a line; FIELD:start or FIELD:end says of what",    \
+         bal_request_set_time_field},                                                                        \
+        {"server-field", "FIELD", "which one names the server that had the request: upstream_addr, ...",     \
+         bal_request_set_server_field},                                                                      \
+    {                                                                                                        \
+        "waiting", "KIND", "in service times: remove what can be told (default), or keep it",                \
+            bal_request_set_waiting                                                                          \
+    }
+
+#define BAL_LOG_CHOICE_OPTIONS                                                                               \
+    {"path", "PATTERN", "only requests whose path matches: '^/api/'", bal_request_set_log_path},             \
+        {"status", "LIST", "only requests that were answered so: 2xx,304", bal_request_set_log_status},      \
+        {"high", "PATTERN", "two classes of jobs: the high one has a path that matches: '^/checkout'",       \
+         bal_request_set_high_pattern},                                                                      \
+    {                                                                                                        \
+        "high-field", "FIELD", "with --high: the field that is matched in place of the path",                \
+            bal_request_set_high_field                                                                       \
+    }
+
+#define BAL_LOG_OPTIONS                                                                                      \
+    BAL_LOG_FIELDS_OPTIONS,                                                                                  \
+        {"from", "TIME", "only what arrived then or later: 2026-11-15, 2026-11-15T10:30+01:00",              \
+         bal_request_set_log_from},                                                                          \
+        {"to", "TIME", "only what arrived before that", bal_request_set_log_to}, BAL_LOG_CHOICE_OPTIONS
+
+/* The setters of the options above; into is a struct bal_log_request. */
+enum bal_code bal_request_set_log_format(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_service_field(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_time_field(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_server_field(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_waiting(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_log_from(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_log_to(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_log_path(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_log_status(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_high_pattern(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_high_field(void *into, const char *value, struct bal_error *err);
+/* For servers that switch off: a constant time with its unit, or a law in seconds. */
+enum bal_code bal_request_set_standby(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_setup(void *into, const char *value, struct bal_error *err);
+
+/* Results must not replace what they are made from: checks that the output file of an option, which may be
+ * NULL, is not one of the logs. */
+enum bal_code bal_check_not_logs(const char *option, const char *path, const char *const *logs, size_t count,
+                                 struct bal_error *err);
+
+/* Reads the logs, with progress and warnings. The caller ends *logs in any case. */
+enum bal_code bal_read_logs(const struct bal_log_request *request, const char *const *paths, size_t count,
+                            const struct bal_asking *asking, struct bal_logs *logs, struct bal_error *err);
+
+#endif
