@@ -42,11 +42,13 @@ struct bal_prediction {
     double waiting_limit; /* waiting_mean as servers are added, load and parameters being the same */
     double waiting_bound; /* of waiting_mean, from above, for all loads below 1 with as many reports per job
                            */
-    double waiting_probability;     /* that a job waits at all */
-    double gave_up;                 /* share of jobs that give up; the rest is of those that are served */
-    double response_quantile[4];    /* 50, 90, 99, 99.9 % */
-    unsigned levels;                /* how many of tail are known */
-    double tail[BAL_THEORY_LEVELS]; /* fraction of servers with at least i jobs */
+    double waiting_probability; /* that a job waits at all */
+    double gave_up;             /* share of jobs that give up; the rest is of those that are served */
+    double fit_error; /* of response_mean: an estimate of what a law of sizes that is put in place of the
+                         model's costs; 0: there is none */
+    double response_quantile[4];           /* 50, 90, 99, 99.9 % */
+    unsigned levels;                       /* how many of tail are known */
+    double tail[BAL_THEORY_LEVELS];        /* fraction of servers with at least i jobs */
     struct bal_prediction_class high, low; /* the most and the least urgent class */
     double high_tail[4]; /* fraction of servers with at least i high jobs; i = 0 is 1 where it is known */
     double class_response[BAL_JOB_CLASSES_MAX]; /* the mean response time of each, where there are more than

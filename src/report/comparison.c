@@ -255,6 +255,8 @@ static void json_theory(struct json *json, const struct bal_theory_row *theory_r
         bal_json_count(json, "states", theory_row->solved.states);
         bal_json_number(json, "lost", theory_row->solved.lost);
     }
+    if (known->fit_error > 0)
+        bal_json_number(json, "fit_error", known->fit_error);
     if (theory_row->expanded)
         json_expansion(json, &theory_row->expansion);
     bal_json_open_line(json, "tail", '[');
@@ -508,7 +510,8 @@ void bal_comparison_csv_head(const struct bal_case *c, FILE *out) {
         for (int i = 0; i < 4; i++)
             fprintf(out, ",theory.%s.%s", class, known[i]);
     }
-    fputs(",theory.gave_up,theory.kind,theory.source,theory.tail,theory.expansion,theory.expansion.error",
+    fputs(",theory.gave_up,theory.kind,theory.source,theory.tail,theory.expansion,theory.expansion.error"
+          ",theory.fit_error",
           out);
     fputs(",engine,replications,precise,jobs,events", out);
     fputs(",time,warmup,doubts,response.rare,waiting.rare,high.response.rare,high.waiting.rare", out);
@@ -568,6 +571,7 @@ static void csv_theory(const struct bal_theory_row *theory_row, bool classes, FI
     csv_list(known->tail, any ? known->levels : 0, out);
     bal_csv_number(theory_row->expanded ? theory_row->expansion.response_mean : NAN, out);
     bal_csv_number(theory_row->expanded ? theory_row->expansion.error : NAN, out);
+    bal_csv_number(any && known->fit_error > 0 ? known->fit_error : NAN, out);
 }
 
 void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,

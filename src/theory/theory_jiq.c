@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* jiq. One dispatcher knows every idle server at once, as rcpb does when reports come without end.
- *
- * Several: Lu et al. 2011, section 3. There are r = N/M servers to a dispatcher, of which r (1 - lambda) are
- * idle. The tokens at a dispatcher are geometric, so that it has none with probability P0 = 1 / (1 + r (1 -
- * lambda)); a busy server gets jobs at rate lambda P0, and is M/M/1 with that load from there on. That
- * assumes every idle server to have exactly one token and busy ones none; real tokens grow stale, the more so
- * the lower the load. */
+/* jiq. One dispatcher knows every idle server at once, as rcpb does when reports come without end. Several:
+ * jiq_tokens.c. */
 #include "policy/policy_common.h"
+#include "theory/found.h"
+#include "theory/jiq_tokens.h"
 #include "theory/policy_theory.h"
 
 #include <math.h>
@@ -60,6 +57,44 @@ static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform
     return otherwise == BAL_ELSE_OWN || otherwise == BAL_ELSE_UNIFORM;
 }
 
+/* A job finds at least k others where at least k + 1 are, as in exact.c. */
+static void set_times(const struct jiq_tokens *answer, const struct bal_uniform *u,
+                      struct bal_prediction *known) {
+    double value[JIQ_LEVELS];
+    const struct found found = {value, answer->levels - 1};
+    for (size_t k = 0; k + 1 < answer->levels; k++)
+        value[k] = answer->tail[k + 1] / answer->tail[1];
+    known->response_mean = answer->jobs / answer->tail[1] * u->unit;
+    known->waiting_mean = known->response_mean - u->unit;
+    known->waiting_probability = value[1];
+    for (int i = 0; i < 4; i++)
+        known->response_quantile[i] = bal_found_quantile(&found, 0, bal_theory_quantiles[i]) * u->unit;
+    known->levels = (unsigned)fmin((double)answer->levels, BAL_THEORY_LEVELS);
+    for (unsigned i = 0; i < known->levels; i++)
+        known->tail[i] = answer->tail[i];
+}
+
+/* With more servers for these dispatchers no job waits in the end (Lu et al. 2011). */
+static struct bal_prediction with_dispatchers(const struct bal_model *model,
+                                              const struct bal_policy_spec *policy,
+                                              const struct bal_uniform *u) {
+    struct jiq_tokens answer;
+    struct bal_prediction known = bal_theory_unknown;
+    switch (bal_jiq_tokens_solve(u->lambda, (double)u->servers / u->dispatchers, &answer)) {
+    case JIQ_TOKENS_SOLVED:
+        set_times(&answer, u, &known);
+        known.waiting_limit = 0;
+        known.kind = BAL_THEORY_LIMIT;
+        known.source = "mean field of tokens";
+        return known;
+    case JIQ_TOKENS_MANY:
+        return bal_theory_no_wait(model, policy, u);
+    case JIQ_TOKENS_UNKNOWN:
+        break;
+    }
+    return known;
+}
+
 static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
                                   const struct bal_uniform *u) {
     if (u->dispatchers == 1 && bal_policy_value(policy, "else") == BAL_ELSE_HOLD && !model->classes &&
@@ -67,16 +102,8 @@ static struct bal_prediction fifo(const struct bal_model *model, const struct ba
         return held(u);
     if (u->dispatchers == 1)
         return bal_theory_no_wait(model, policy, u);
-    if (!is_plain(policy))
-        return bal_theory_unknown;
-    const double r = (double)u->servers / u->dispatchers;
-    const double rho = u->lambda < 1 ? u->lambda / (1 + r * (1 - u->lambda)) : 1;
-    struct bal_prediction known = bal_theory_unknown;
-    known.kind = BAL_THEORY_APPROXIMATE;
-    known.source = "Lu et al. 2011";
-    known.response_mean = u->unit / (1 - rho);
-    known.waiting_mean = known.waiting_limit = known.response_mean - u->unit;
-    return known;
+    return is_plain(policy) && u->lambda > 0 && u->lambda < 1 ? with_dispatchers(model, policy, u)
+                                                              : bal_theory_unknown;
 }
 
 static enum bal_code fluid(struct bal_theory_fluid *f, const struct bal_model *model,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* random: every server is a queue of its own. */
+#include "theory/phases.h"
 #include "theory/speeds.h"
 
 #include <math.h>
@@ -18,6 +19,30 @@ static struct bal_prediction exponential(const struct bal_uniform *u) {
     return known;
 }
 
+/* M/PH/1: the waiting time is in phases, too (Neuts 1981, theorem 3.2.3). It is a geometric number, with
+ * ratio lambda, of times that are the rest of a service: phases by lambda alpha (-T)^-1. */
+static void set_quantiles(const struct phases *sizes, const struct bal_uniform *u,
+                          struct bal_prediction *known) {
+    struct phases both = {.count = 2 * sizes->count};
+    const unsigned n = sizes->count;
+    double rest[PHASES_MOST] = {0}, state[PHASES_MOST] = {0};
+    bal_phases_solve(sizes, 0, sizes->start, rest);
+    for (unsigned j = 0; j < n; j++) {
+        state[j] = u->lambda * rest[j]; /* it waits */
+        state[n + j] = (1 - u->lambda) * sizes->start[j];
+        both.rate[j] = both.rate[n + j] = sizes->rate[j];
+        for (unsigned k = 0; k < n; k++) {
+            both.jump[j][k] = sizes->jump[j][k] + sizes->leave[j] * u->lambda * rest[k];
+            both.jump[j][n + k] = sizes->leave[j] * (1 - u->lambda) * sizes->start[k];
+            both.jump[n + j][n + k] = sizes->jump[j][k];
+        }
+    }
+    bal_phases_complete(&both);
+    bal_phases_quantiles(&both, 1, state, known->response_quantile);
+    for (int i = 0; i < 4; i++)
+        known->response_quantile[i] *= u->unit;
+}
+
 static struct bal_prediction fifo(const struct bal_model *model, const struct bal_policy_spec *policy,
                                   const struct bal_uniform *u) {
     (void)policy;
@@ -32,6 +57,9 @@ static struct bal_prediction fifo(const struct bal_model *model, const struct ba
     known.waiting_limit = known.waiting_mean;
     known.response_mean = known.waiting_mean + u->unit;
     known.waiting_probability = fmin(u->lambda, 1);
+    struct phases sizes;
+    if (u->lambda < 1 && bal_phases_of(&model->size, &sizes) && 2 * sizes.count <= PHASES_MOST)
+        set_quantiles(&sizes, u, &known);
     return known;
 }
 
