@@ -249,8 +249,18 @@ static void count_tries(struct bal_ngx_peers *peers) {
         peers->tries += !peers->server_list[i].down && !peers->server_list[i].drain;
 }
 
+/* Where names are looked up there may be backup servers at some times only: until they are listed, there are
+ * as many as the configuration has room for. */
+static bool has_backup(const struct bal_ngx_peers *peers) {
+    const struct bal_ngx_peers *backup = &peers->upstream->peers[1];
+    if (!peers->config.backed || !backup->server_list_hash)
+        return peers->config.backed;
+    return backup->unlisted || backup->server_list_count > 0;
+}
+
 /* The list of our servers, ready before the lock is taken. Nothing is applied while it cannot be made. */
 static void list_servers(struct bal_ngx_peers *peers) {
+    peers->backed = has_backup(peers);
     uint32_t count = peers->names ? bal_ngx_resolved_list(peers->names, peers->server_list)
                                   : list_configured_servers(peers);
     peers->unlisted = !bal_ngx_overlay_apply(peers, &count) ||
@@ -259,6 +269,7 @@ static void list_servers(struct bal_ngx_peers *peers) {
     count_tries(peers);
     peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count) ^
                               bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32 ^
+                              (uint64_t)peers->backed << 63 ^
                               hash_bytes(1, peers->upstream->now.text, strlen(peers->upstream->now.text));
 }
 
@@ -454,6 +465,7 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
     if (!code)
         code = bal_dispatcher_configure(peers->d, now, peers->server_list, peers->server_list_count, err);
     if (!code) {
+        bal_dispatcher_set_backed(peers->d, now, peers->backed);
         bal_dispatcher_configure_slow_start(peers->d, now, (uint64_t)peers->upstream->slow_start * 1000000);
         bal_ngx_check_apply(peers, now);
     }
@@ -586,7 +598,7 @@ static void log_changes(void *user) {
 void bal_ngx_peers_update(struct bal_ngx_peers *peers, uint64_t now) {
     struct bal_error err;
     const bool renamed = peers->names && bal_ngx_resolved_update(peers->names, peers);
-    if (renamed || peers->unlisted || bal_ngx_overlay_is_old(peers)) {
+    if (renamed || peers->unlisted || bal_ngx_overlay_is_old(peers) || peers->backed != has_backup(peers)) {
         list_servers(peers);
         peers->unapplied = true;
     }

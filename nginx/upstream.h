@@ -87,6 +87,7 @@ struct bal_ngx_peers {
     uint64_t changes_listed;        /* the generation of changes at run time that the list has */
     char (*added)[BAL_SERVER_NAME]; /* names of servers that were added; NULL: none can be */
     uint32_t tries;                 /* servers in the list that may be chosen */
+    bool backed;                    /* there were backup servers when the list was made */
     ngx_rbtree_t waiting;           /* struct bal_ngx_peer_data by ticket */
     struct bal_ngx_resolved *names; /* of servers that are looked up while nginx runs; NULL: none is */
     ngx_rbtree_node_t sentinel;

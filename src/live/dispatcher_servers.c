@@ -369,3 +369,14 @@ void bal_dispatcher_servers_changed(struct bal_dispatcher *d) {
     rebuild_station_directory(d);
     refresh_fleet_view(d);
 }
+
+void bal_dispatcher_set_backed(struct bal_dispatcher *d, uint64_t now, bool backed) {
+    if (d->block->config.backed == backed)
+        return;
+    dispatcher_begin(d, now);
+    d->block->config.backed = backed;
+    update_ejection_limits(d);
+    for (uint32_t server = 0; server < d->servers; server++)
+        bal_dispatcher_server_refresh(d, server);
+    dispatcher_end(d);
+}

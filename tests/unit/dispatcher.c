@@ -644,6 +644,20 @@ static void the_only_server_is_not_closed_by_max_fails(void **state) {
         assert_int_equal(arrive(&f, 0).verdict, backed ? BAL_REFUSE : BAL_SEND);
         end(&f);
     }
+    /* Nor is one behind which others were for some time only. */
+    struct bal_dispatcher_config some_time = plain(2);
+    some_time.backed = true;
+    struct fixture g = begin("least-conn", &some_time);
+    set_max_fails(&g, 1, 1);
+    end_as(&g, arrive(&g, 0).ticket, BAL_OUTCOME_FAILED);
+    assert_int_equal(arrive(&g, 0).verdict, BAL_REFUSE);
+    bal_dispatcher_set_backed(g.d, g.now, false);
+    for (int i = 0; i < 3; i++) {
+        const struct bal_dispatch to = arrive(&g, 0);
+        assert_int_equal(to.verdict, BAL_SEND);
+        end_as(&g, to.ticket, BAL_OUTCOME_FAILED);
+    }
+    end(&g);
     /* Nor is one that has become the only one. */
     const struct bal_dispatcher_config config = plain(2);
     struct fixture f = begin("round-robin", &config);

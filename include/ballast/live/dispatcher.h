@@ -142,6 +142,10 @@ struct bal_dispatcher_server {
     uint64_t fail_ns;
 };
 
+/* Whether there are other servers behind these now, for requests that none of these may get; `backed` of the
+ * configuration until it is called. */
+void bal_dispatcher_set_backed(struct bal_dispatcher *d, uint64_t now, bool backed);
+
 /* Sets the list of servers. Servers that were listed before, and members, keep their index, counts and state.
  * Servers that are not listed any longer get no more requests; their indexes are reused when their last
  * request has ended. On failure nothing has changed, with one exception: where indexes are missing
