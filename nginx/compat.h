@@ -28,8 +28,48 @@ static inline void bal_ngx_cancel_event(ngx_event_t *event) {
 #define bal_ngx_header_ends(header) ((void)(header))
 #endif
 
+/* Angie is a fork with modules, structures and version numbers of its own. */
+#ifdef angie_version
+#define BAL_NGX_ANGIE 1
+#else
+#define BAL_NGX_ANGIE 0
+#endif
+
+/* Angie's own modules find the request here. */
+static inline void bal_ngx_peer_set_request(ngx_peer_connection_t *pc, ngx_http_request_t *r) {
+#if BAL_NGX_ANGIE
+    pc->ctx = r;
+#else
+    (void)pc;
+    (void)r;
+#endif
+}
+
+static inline bool bal_ngx_resolver_is_given(const ngx_resolver_t *resolver) {
+#if BAL_NGX_ANGIE
+    return resolver && resolver->connections;
+#else
+    return resolver && resolver->connections.nelts;
+#endif
+}
+
+/* What the sticky module has configured for an upstream, NULL: nothing is said here. */
+static inline bool bal_ngx_sticky_is_used(void *const *conf) {
+#if BAL_NGX_ANGIE
+    const struct { /* how it begins in 1.12 */
+        ngx_str_t cookie;
+        ngx_array_t cookie_attrs;
+        time_t cookie_expires;
+        ngx_array_t lookup_vars;
+    } *sticky = (const void *)conf;
+    return sticky->cookie.len || sticky->lookup_vars.nelts;
+#else
+    return *conf; /* it begins with the method that it wraps */
+#endif
+}
+
 /* Since 1.27.3 nginx looks names up again while it runs (`server NAME resolve;`), and changes its peers. */
-#if (nginx_version >= 1027003 && NGX_HTTP_UPSTREAM_ZONE)
+#if (nginx_version >= 1027003 && NGX_HTTP_UPSTREAM_ZONE && !BAL_NGX_ANGIE)
 #define BAL_NGX_RESOLVES 1
 #else
 #define BAL_NGX_RESOLVES 0

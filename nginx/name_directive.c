@@ -272,7 +272,7 @@ static ngx_int_t find_resolver(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_
 #endif
     if (name->timeout == NGX_CONF_UNSET_MSEC)
         name->timeout = RESOLVER_TIMEOUT_MS;
-    if (name->resolver && name->resolver->connections.nelts)
+    if (bal_ngx_resolver_is_given(name->resolver))
         return NGX_OK;
     ngx_log_error(NGX_LOG_EMERG, cf->log, 0,
                   "ballast_server: name %V of upstream \"%V\" cannot be looked up, as there is no resolver; "

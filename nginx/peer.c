@@ -501,6 +501,7 @@ ngx_int_t bal_ngx_peer_init(ngx_http_request_t *r, ngx_http_upstream_srv_conf_t 
             upstream->classes);
     ngx_peer_connection_t *pc = &r->upstream->peer;
     pc->data = peer;
+    bal_ngx_peer_set_request(pc, r);
     pc->get = get_peer;
     pc->free = free_peer;
     pc->tries = bal_ngx_peers_tries(upstream);

@@ -594,6 +594,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
     const bool speaks = station->listen.sockaddr != NULL;
     struct bal_error err;
     if (station->init_upstream(cf, us) != NGX_OK ||
+        bal_ngx_check_zone(cf, us, "ballast_station", &station->file, station->line) != NGX_OK ||
         (speaks && bal_ngx_join_complete(cf, &station->own, bal_ngx_keys(cf), &station->join) != NGX_OK))
         return NGX_ERROR;
     station->config =

@@ -104,6 +104,7 @@ struct bal_ngx_station_request {
     void *data;
     ngx_event_get_peer_pt get;
     ngx_event_free_peer_pt free;
+    ngx_event_notify_peer_pt notify;
 #if (NGX_HTTP_SSL)
     ngx_event_set_peer_session_pt set_session;
     ngx_event_save_peer_session_pt save_session;

@@ -414,6 +414,12 @@ static void save_session(ngx_peer_connection_t *pc, void *data) {
 
 /* ---- a request ---- */
 
+static void notify_peer(ngx_peer_connection_t *pc, void *data, ngx_uint_t type) {
+    const struct bal_ngx_station_request *request = data;
+    if (request->inner_selected)
+        request->notify(pc, request->data, type);
+}
+
 struct bal_ngx_station_request *bal_ngx_station_request_of(const ngx_http_request_t *r) {
     for (const ngx_pool_cleanup_t *c = r->pool->cleanup; c; c = c->next)
         if (c->handler == cleanup_request &&
@@ -444,6 +450,9 @@ ngx_int_t bal_ngx_station_request_init(ngx_http_request_t *r, ngx_http_upstream_
     pc->data = request;
     pc->get = get_peer;
     pc->free = free_peer;
+    request->notify = pc->notify;
+    if (pc->notify)
+        pc->notify = notify_peer;
 #if (NGX_HTTP_SSL)
     request->set_session = pc->set_session;
     request->save_session = pc->save_session;

@@ -228,14 +228,13 @@ static ngx_int_t check_weights(ngx_conf_t *cf, const struct bal_ngx_upstream *b)
 }
 
 /* `sticky` of nginx (since 1.29.6) requests the server of a session from the balancing method, which ours
- * does not support. Its configuration of an upstream begins with the method that it wraps: none where it is
- * not used. */
+ * does not support. */
 static ngx_int_t check_sticky(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
     ngx_module_t *const *module = cf->cycle->modules;
     while (*module && ngx_strcmp((*module)->name, "ngx_http_upstream_sticky_module") != 0)
         module++;
     void *const *conf = *module ? b->us->srv_conf[(*module)->ctx_index] : NULL;
-    if (!conf || !*conf)
+    if (!conf || !bal_ngx_sticky_is_used(conf))
         return NGX_OK;
     ngx_log_error(
         NGX_LOG_EMERG, cf->log, 0,
@@ -243,6 +242,24 @@ static ngx_int_t check_sticky(ngx_conf_t *cf, const struct bal_ngx_upstream *b) 
         "each request; leave out one of the two in %V:%ui",
         &b->us->host, &b->file, b->line);
     return NGX_ERROR;
+}
+
+/* With `zone` Angie expects its own record of a request where ours is. */
+ngx_int_t bal_ngx_check_zone(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us, const char *directive,
+                             const ngx_str_t *file, ngx_uint_t line) {
+#if BAL_NGX_ANGIE
+    if (us->shm_zone) {
+        ngx_log_error(
+            NGX_LOG_EMERG, cf->log, 0,
+            "%s: Angie's zone is not possible in upstream \"%V\", and not needed: the module shares "
+            "memory of its own; leave zone out in %V:%ui",
+            directive, &us->host, file, line);
+        return NGX_ERROR;
+    }
+#else
+    (void)cf, (void)us, (void)directive, (void)file, (void)line;
+#endif
+    return NGX_OK;
 }
 
 /* The station of a server must be known by its address from the start. */
@@ -320,7 +337,8 @@ static ngx_int_t warn_of_instability(ngx_conf_t *cf, const struct bal_ngx_upstre
 static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us) {
     struct bal_ngx_upstream *b = ngx_http_conf_upstream_srv_conf(us, ngx_http_ballast_module);
     if (ngx_http_upstream_init_round_robin(cf, us) != NGX_OK || check_weights(cf, b) != NGX_OK ||
-        check_sticky(cf, b) != NGX_OK || check_names(cf, b) != NGX_OK || warn_of_instability(cf, b) != NGX_OK)
+        check_sticky(cf, b) != NGX_OK || bal_ngx_check_zone(cf, us, "ballast", &b->file, b->line) != NGX_OK ||
+        check_names(cf, b) != NGX_OK || warn_of_instability(cf, b) != NGX_OK)
         return NGX_ERROR;
     if (b->stations && bal_ngx_join_complete(cf, &b->own, bal_ngx_keys(cf), &b->join) != NGX_OK)
         return NGX_ERROR;

@@ -278,6 +278,9 @@ static inline const char *bal_ngx_upstream_name(const struct bal_ngx_upstream *u
 bool bal_ngx_uses_weights(const struct bal_ngx_upstream *upstream);
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
 /* Logs which policy was chosen where none is named. */
+/* `zone` of nginx is possible with both directives, but for Angie. */
+ngx_int_t bal_ngx_check_zone(ngx_conf_t *cf, const ngx_http_upstream_srv_conf_t *us, const char *directive,
+                             const ngx_str_t *file, ngx_uint_t line);
 void bal_ngx_upstream_log_default(const struct bal_ngx_upstream *upstream, ngx_log_t *log);
 ngx_int_t bal_ngx_variables_add(ngx_conf_t *cf);
 /* One word each, for logs whose fields are words. */
