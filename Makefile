@@ -152,17 +152,19 @@ install:
 	@ninja -C build product
 	@meson install -C build --no-rebuild
 
-# The Debian packages, in build/deb, as lintian accepts them.
+# The Debian packages, in build/deb, as lintian accepts them. SUITE=trixie: for Debian 13, built in one that is
+# made for this (root), in build/deb-trixie.
 .PHONY: deb dist uninstall
+SUITE ?=
 deb:
-	@$(SETUP) build nginx playground docs deb
-	@scripts/deb
+	@$(SETUP) build nginx playground docs deb $(if $(SUITE),packages)
+	@scripts/deb $(SUITE)
 
-# The packages of `make deb` in a fresh Debian that boots (root, a quarter of an hour).
+# The packages of `make deb` in a fresh Debian that boots (root, a quarter of an hour); SUITE as there.
 .PHONY: test-packages
 test-packages:
 	@$(SETUP) packages
-	@scripts/test-packages
+	@scripts/test-packages $(if $(SUITE),build/deb-$(SUITE) $(SUITE))
 
 # Containers with these packages, built and used (root).
 .PHONY: test-containers
@@ -275,7 +277,7 @@ help:
 	@echo 'make bench-live       measure what the module costs inside nginx, compared with nginx (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make uninstall        remove what make install has installed there'
-	@echo 'make deb              build Debian packages, build/deb, and let lintian check them (minutes)'
+	@echo 'make deb              build Debian packages, build/deb, checked by lintian (minutes); SUITE=trixie: Debian 13'
 	@echo 'make test-packages    install, upgrade and remove these packages in a fresh Debian (root; minutes)'
 	@echo 'make test-containers  build containers with these packages and use them (root; minutes)'
 	@echo 'make dist             pack the sources, build/ballast-VERSION.tar.xz, the same bytes each time'
