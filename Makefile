@@ -152,7 +152,7 @@ install:
 	@ninja -C build product
 	@meson install -C build --no-rebuild
 
-# The Debian packages, in build/deb, as lintian accepts them. SUITE=trixie: for Debian 13, built in one that is
+# The Debian packages, in build/deb, as lintian accepts them. SUITE=trixie: for Debian 13, in one that is
 # made for this (root), in build/deb-trixie.
 .PHONY: deb dist uninstall
 SUITE ?=
@@ -266,7 +266,7 @@ help:
 	@echo 'make nginx            build the module for nginx, build/nginx/ngx_http_ballast_module.so'
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
 	@echo 'make playground       the same code as a page for browsers, build/playground/index.html'
-	@echo 'make test             build and run all tests, also under the sanitizers and valgrind (eleven minutes)'
+	@echo 'make test             build and run all tests, also under sanitizers and valgrind (eleven minutes)'
 	@echo 'make test-load        run tests with processes ROUNDS times on a busy machine (hours)'
 	@echo 'make bench            measure the speed of the engines'
 	@echo 'make demo-hosts       four hosts: a partition, a killed dispatcher, a deploy (root; three minutes)'
@@ -277,7 +277,7 @@ help:
 	@echo 'make bench-live       measure what the module costs inside nginx, compared with nginx (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make uninstall        remove what make install has installed there'
-	@echo 'make deb              build Debian packages, build/deb, checked by lintian (minutes); SUITE=trixie: Debian 13'
+	@echo 'make deb              build Debian packages, build/deb, with lintian (minutes); SUITE=trixie: Debian 13'
 	@echo 'make test-packages    install, upgrade and remove these packages in a fresh Debian (root; minutes)'
 	@echo 'make test-containers  build containers with these packages and use them (root; minutes)'
 	@echo 'make dist             pack the sources, build/ballast-VERSION.tar.xz, the same bytes each time'
