@@ -277,7 +277,7 @@ help:
 	@echo 'make bench-live       measure what the module costs inside nginx, compared with nginx (minutes)'
 	@echo 'make install          install under PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make uninstall        remove what make install has installed there'
-	@echo 'make deb              build Debian packages, build/deb, with lintian (minutes); SUITE=trixie: Debian 13'
+	@echo 'make deb              build and check Debian packages, build/deb (minutes); SUITE=trixie: Debian 13'
 	@echo 'make test-packages    install, upgrade and remove these packages in a fresh Debian (root; minutes)'
 	@echo 'make test-containers  build containers with these packages and use them (root; minutes)'
 	@echo 'make dist             pack the sources, build/ballast-VERSION.tar.xz, the same bytes each time'
