@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # The access log of a small shop that does not exist, as its nginx would have written it: requests come at rates that
 # swing over the day, nginx passes them to ten servers in turn, each of which does one at a time, so that some wait.
 # Pictures are served by nginx itself. Needs nothing but awk and sort:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The playground: a page around the library. The engine runs in workers, so that the page never waits for it;
  * all numbers come from it. This file knows how things look, and the stories; it knows no policy, no law, no
  * default. */

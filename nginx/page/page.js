@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 'use strict';
 // The page of ballast_status: asks for the JSON twice a second and shows it. Whatever comes from the fleet is
 // set as text, never as markup.

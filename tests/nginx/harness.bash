@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # For the tests of the live half: real nginx processes and real servers on loopback. Sourced by the scripts
 # next to it, which get the paths of the programs, define functions and end with `run_tests NAME...`: each
 # function is one test of the output, and fails when one of its checks does (is, at_most, at_least, check).
