@@ -65,7 +65,7 @@ struct bal_result {
     double warmup;         /* mean fraction of the run that was cut */
     uint64_t jobs;         /* measured */
     uint64_t events;
-    double seconds; /* wall-clock time of all its trials */
+    double seconds; /* of processor time, all its trials */
 };
 
 struct bal_lab_options {

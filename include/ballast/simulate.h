@@ -261,7 +261,7 @@ struct bal_trial {
                                    * of busy servers and the others are 0 */
     double quarter[4];            /* mean total queue over each quarter of the whole run, warm-up included */
     double warmup;                /* model time that was cut */
-    double seconds;               /* wall-clock time it took */
+    double seconds;               /* of processor time */
     uint64_t jobs;                /* completed after the warm-up */
     uint64_t events;              /* arrivals and completions in the whole run */
     enum bal_engine engine;       /* the one that ran */
