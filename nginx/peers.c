@@ -419,7 +419,7 @@ static uint32_t read_members(void *user, void *block, struct bal_member *list, u
     struct bal_dispatcher *d = ngx_alloc(bal_dispatcher_view_size(policy, &peers->config), ngx_cycle->log);
     uint32_t count = 0;
     if (d && bal_dispatcher_open_with(d, (char *)block + shared_size(peers), policy, 1, NULL) == BAL_OK)
-        count = ngx_min(room, bal_dispatcher_members(d, list, room));
+        count = ngx_min(room, bal_dispatcher_heard_members(d, list, room));
     ngx_free(d);
     return count;
 }

@@ -65,16 +65,27 @@ void bal_dispatcher_update_members(struct bal_dispatcher *d) {
             sent += send_join(d, server);
 }
 
-uint32_t bal_dispatcher_members(const struct bal_dispatcher *d, struct bal_member *members, uint32_t room) {
+/* except: those closed for one of these reasons are left out. */
+static uint32_t list_members(const struct bal_dispatcher *d, struct bal_member *members, uint32_t room,
+                             uint32_t except) {
     uint32_t count = 0;
     for (uint32_t server = 0; server < d->servers; server++) {
-        if (!is_member(&d->server[server]))
+        if (!is_member(&d->server[server]) || d->server[server].closed & except)
             continue;
         if (count < room)
             members[count] = (struct bal_member){d->station[server], d->server[server].address};
         count++;
     }
     return count;
+}
+
+uint32_t bal_dispatcher_members(const struct bal_dispatcher *d, struct bal_member *members, uint32_t room) {
+    return list_members(d, members, room, 0);
+}
+
+uint32_t bal_dispatcher_heard_members(const struct bal_dispatcher *d, struct bal_member *members,
+                                      uint32_t room) {
+    return list_members(d, members, room, SILENT);
 }
 
 uint64_t bal_dispatcher_members_version(const struct bal_dispatcher *d) {

@@ -1410,6 +1410,11 @@ static void members_of_the_block_before_are_adopted(void **state) {
     assert_int_equal(said(&f, BAL_MSG_RESYNC, &resync), 1);
     assert_true(resync.receiver == BAL_EVERYONE);
     assert_int_equal(arrive(&f, 0).verdict, BAL_SEND);
+    assert_int_equal(bal_dispatcher_heard_members(f.d, NULL, 0), 4);
+    f.now += 2000 * MS;
+    bal_dispatcher_run_timers(f.d, f.now);
+    assert_int_equal(bal_dispatcher_heard_members(f.d, NULL, 0), 0);
+    assert_int_equal(bal_dispatcher_members(f.d, NULL, 0), 4);
     bal_dispatcher_detach_stations(f.d, f.now);
     f.now += 60000 * MS;
     bal_dispatcher_run_timers(f.d, f.now);

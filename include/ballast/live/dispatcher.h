@@ -327,6 +327,10 @@ struct bal_server_view {
 /* Stations that have joined: at most `room` of them; returns how many there are. Each is a server whose name
  * is its address. The version changes whenever they do. */
 uint32_t bal_dispatcher_members(const struct bal_dispatcher *d, struct bal_member *members, uint32_t room);
+/* The same without those whose station is silent: for bal_dispatcher_adopt_members(), since a new server may
+ * be chosen for a moment before anything is heard of it. */
+uint32_t bal_dispatcher_heard_members(const struct bal_dispatcher *d, struct bal_member *members,
+                                      uint32_t room);
 uint64_t bal_dispatcher_members_version(const struct bal_dispatcher *d);
 struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *d);
 /* number < config.servers. */
