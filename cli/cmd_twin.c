@@ -179,8 +179,10 @@ struct work {
     struct bal_log_tail *follow;
     struct bal_remote remote;
     char class[BAL_RING_NAME]; /* the value of its class=; "": none */
-    double asked_at;           /* when it was asked last */
-    struct bal_error trouble;  /* it could not be */
+    bool options_known;
+    char options[BAL_RING_OPTIONS]; /* of its directive */
+    double asked_at;                /* when it was asked last */
+    struct bal_error trouble;       /* it could not be */
     struct bal_twin *twin;
     uint64_t seen;  /* requests by the last look */
     double seen_at; /* when the last of them was read; seconds as of seconds_now() */
@@ -297,6 +299,8 @@ static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
         told.stations = fleet.stations;
         bal_twin_change(work->twin, &told);
         memcpy(work->class, fleet.class, sizeof work->class);
+        memcpy(work->options, fleet.options, sizeof work->options);
+        work->options_known = fleet.options_known;
     }
     bal_log_servers_free(names);
     return code;
@@ -456,6 +460,7 @@ static struct bal_twin_report report_of(const struct work *work) {
         .high_by = args->log.log.high_field,
         .class = work->class,
         .upstream = work->remote.upstream,
+        .options = work->options_known ? work->options : NULL,
         .time = clock_seconds(CLOCK_REALTIME),
         .silent = args->once || work->seen == 0 || silent < 2 * args->every ? 0 : silent,
         .skipped = skipped,

@@ -283,9 +283,13 @@ static uint32_t records_capacity(const struct bal_ngx_peers *peers) {
     return bal_ngx_records_capacity((uint32_t)peers->upstream->record);
 }
 
-static size_t shared_size(const struct bal_ngx_peers *peers) {
+static size_t history_at(const struct bal_ngx_peers *peers) {
     return records_at(peers) +
            bal_ngx_aligned(bal_ngx_records_size(peers->config.servers, records_capacity(peers)));
+}
+
+static size_t shared_size(const struct bal_ngx_peers *peers) {
+    return history_at(peers) + bal_ngx_aligned(sizeof(struct bal_ngx_history));
 }
 
 static size_t block_size(const struct bal_ngx_peers *peers) {
@@ -329,6 +333,7 @@ static void create(void *user, void *block, uint64_t now) {
     peers->config.boot = bal_ngx_boot();
     bal_ngx_records_init((void *)((char *)block + records_at(peers)), peers->config.servers,
                          records_capacity(peers));
+    memset((char *)block + history_at(peers), 0, sizeof(struct bal_ngx_history));
     bal_dispatcher_create((char *)block + shared_size(peers), &peers->upstream->policy, &peers->config, now);
 }
 
@@ -337,6 +342,7 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     ngx_pool_t *pool = ngx_cycle->pool;
     peers->shared = block;
     peers->records = (void *)((char *)block + records_at(peers));
+    peers->history = (void *)((char *)block + history_at(peers));
     peers->d = ngx_pcalloc(pool, bal_dispatcher_view_size(&peers->upstream->policy, &peers->config));
     peers->known = ngx_pcalloc(pool, peers->config.servers * sizeof *peers->known);
     peers->server_list =
@@ -529,6 +535,38 @@ static void update_silence(struct bal_ngx_peers *peers, uint64_t now) {
     peers->shared->unheard = unheard;
 }
 
+/* It can be chosen, or could be if it had fewer requests. */
+static bool is_on(const struct bal_ngx_peers *peers, uint32_t number, const struct bal_server_view *view) {
+    return view->name && view->status == BAL_SERVER_ON && !view->leaving && !view->drain && !view->down &&
+           !view->ejected && !view->shut && !view->silent &&
+           !bal_dispatcher_check_view(peers->d, number).closed;
+}
+
+static uint64_t sum_of(const uint64_t counts[BAL_MSG_TYPES]) {
+    uint64_t sum = 0;
+    for (int type = 1; type < BAL_MSG_TYPES; type++)
+        sum += counts[type];
+    return sum;
+}
+
+/* Once a second: a point of the last hour. */
+static void add_to_history(struct bal_ngx_peers *peers, uint64_t now) {
+    const struct bal_dispatcher_counts counts = bal_dispatcher_counts(peers->d);
+    struct bal_ngx_moment moment = {.now = now,
+                                    .arrived = counts.arrived,
+                                    .failed = counts.failed,
+                                    .refused = counts.refused + counts.no_room,
+                                    .messages =
+                                        sum_of(counts.messages_sent) + sum_of(counts.messages_received)};
+    for (uint32_t number = 0; number < peers->config.servers; number++) {
+        const struct bal_server_view view = bal_dispatcher_server(peers->d, number);
+        moment.on += is_on(peers, number, &view);
+        for (int i = 0; i < BAL_NGX_ACTIVITIES; i++)
+            moment.activity_ns[i] += peers->records->meter[number].ns[i];
+    }
+    bal_ngx_history_add(peers->history, &moment, peers->records->times, peers->config.classes);
+}
+
 static void tick(void *user, uint64_t now) {
     struct bal_ngx_peers *peers = user;
     const bool due =
@@ -552,6 +590,8 @@ static void tick(void *user, uint64_t now) {
     }
     if (peers->upstream->stations)
         update_silence(peers, now);
+    if (bal_ngx_history_tick(peers->history, now, bal_dispatcher_held(peers->d, BAL_CLASSES_MAX)))
+        add_to_history(peers, now);
 }
 
 static void log_silence(const struct bal_ngx_silence *silence, const ngx_str_t *host) {

@@ -41,8 +41,12 @@ static size_t records_size(const struct bal_ngx_station *station) {
 static const size_t records_at = 64;
 _Static_assert(sizeof(struct bal_ngx_station_shared) <= 64, "it fits in front of the records");
 
-static size_t core_at(const struct bal_ngx_station *station) {
+static size_t history_at(const struct bal_ngx_station *station) {
     return records_at + records_size(station);
+}
+
+static size_t core_at(const struct bal_ngx_station *station) {
+    return history_at(station) + bal_ngx_aligned(sizeof(struct bal_ngx_history));
 }
 
 static size_t size(void *user, uint32_t requests) {
@@ -55,6 +59,7 @@ static void create(void *user, void *block, uint64_t now) {
     struct bal_ngx_station *station = user;
     station->config.boot = bal_ngx_boot();
     bal_ngx_records_init((void *)((char *)block + records_at), 1, records_capacity(station));
+    memset((char *)block + history_at(station), 0, sizeof(struct bal_ngx_history));
     bal_station_create((char *)block + core_at(station), &station->config, now);
 }
 
@@ -65,6 +70,7 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     station->shared = block;
     station->records = (void *)((char *)block + records_at);
+    station->history = (void *)((char *)block + history_at(station));
     ngx_rbtree_init(&station->waiting, &station->sentinel, ngx_rbtree_insert_value);
     return bal_station_open(station->s, (char *)block + core_at(station), seed, err);
 }
@@ -272,12 +278,37 @@ static void log_silence(void *user) {
                             &station->keeper.name);
 }
 
+static uint64_t sum_of(const uint64_t counts[BAL_MSG_TYPES]) {
+    uint64_t sum = 0;
+    for (int type = 1; type < BAL_MSG_TYPES; type++)
+        sum += counts[type];
+    return sum;
+}
+
+/* Once a second: a point of the last hour. */
+static void add_to_history(struct bal_ngx_station *station, const struct bal_station_view *view,
+                           uint64_t now) {
+    const struct bal_station_counts counts = bal_station_counts(station->s);
+    struct bal_ngx_moment moment = {.now = now,
+                                    .arrived = counts.arrived,
+                                    .failed = counts.failed,
+                                    .refused = counts.full + counts.overdue,
+                                    .messages =
+                                        sum_of(counts.messages_sent) + sum_of(counts.messages_received),
+                                    .on = view->power == BAL_POWER_ON};
+    for (int i = 0; i < BAL_NGX_ACTIVITIES; i++)
+        moment.activity_ns[i] = station->records->meter[0].ns[i];
+    bal_ngx_history_add(station->history, &moment, station->records->times, station->config.classes);
+}
+
 static void tick(void *user, uint64_t now) {
     struct bal_ngx_station *station = user;
     const struct bal_station_view view = bal_station_view(station->s);
     collect_silence(station, &view, now);
     bal_ngx_records_add_activity(station->records, 0, activity_of(&view),
                                  bal_ngx_records_elapsed(station->records, now));
+    if (bal_ngx_history_tick(station->history, now, view.waiting))
+        add_to_history(station, &view, now);
 }
 
 static struct bal_ngx_refused refused(void *user) {

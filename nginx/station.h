@@ -10,9 +10,9 @@
 #include "ballast/live/station.h"
 #include "class.h"
 #include "class_limit.h"
+#include "history.h"
 #include "lookup.h"
 #include "placeholder.h"
-#include "record.h"
 #include "zone.h"
 
 enum { DISPATCHERS_MOST = 128, STATIONS_MOST = 192 };
@@ -62,6 +62,7 @@ struct bal_ngx_station {
     struct bal_station *s;
     struct bal_ngx_station_shared *shared;
     struct bal_ngx_records *records;
+    struct bal_ngx_history *history;
     struct bal_ngx_keeper_silence silence;
     bool unapplied;       /* dispatchers have been resolved that are not in the block yet */
     ngx_rbtree_t waiting; /* struct bal_ngx_station_request by ticket */

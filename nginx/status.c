@@ -94,7 +94,7 @@ static struct bal_ngx_answer *render_cached(ngx_http_request_t *r, const struct 
 
 /* ---- which of them ---- */
 
-enum format { JSON, METRICS, RING, PAGE, UNKNOWN };
+enum format { JSON, METRICS, HISTORY, RING, PAGE, UNKNOWN };
 
 static bool equals(const ngx_str_t *text, const char *word) {
     return text->len == strlen(word) && ngx_strncmp(text->data, word, text->len) == 0;
@@ -102,7 +102,7 @@ static bool equals(const ngx_str_t *text, const char *word) {
 
 static enum format requested_format(ngx_http_request_t *r) {
     static const char *const names[] = {
-        [JSON] = "json", [METRICS] = "prometheus", [RING] = "ring", [PAGE] = "html"};
+        [JSON] = "json", [METRICS] = "prometheus", [HISTORY] = "history", [RING] = "ring", [PAGE] = "html"};
     static const ngx_str_t wanted = ngx_string("Accept");
     const ngx_table_elt_t *accept = bal_ngx_header_find(&r->headers_in.headers, &wanted);
     ngx_str_t name;
@@ -189,6 +189,7 @@ static ngx_int_t handle_request(ngx_http_request_t *r) {
     struct bal_ngx_status *status = ngx_http_get_module_loc_conf(r, ngx_http_ballast_module);
     static const char *const types[] = {[JSON] = "application/json",
                                         [METRICS] = "text/plain; version=0.0.4; charset=utf-8",
+                                        [HISTORY] = "application/json",
                                         [RING] = "application/x-ndjson",
                                         [PAGE] = "text/html; charset=utf-8"};
     if (!(r->method & (NGX_HTTP_GET | NGX_HTTP_HEAD)))
@@ -205,6 +206,9 @@ static ngx_int_t handle_request(ngx_http_request_t *r) {
         break;
     case METRICS:
         answer = render_cached(r, status, &status->metrics, bal_ngx_status_metrics);
+        break;
+    case HISTORY:
+        answer = render_cached(r, status, &status->history, bal_ngx_status_history);
         break;
     case RING:
         answer = render_ring(r, &wrong);

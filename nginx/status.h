@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `ballast_status;` in a location: what dispatchers and stations know, as JSON, as metrics for Prometheus, as
- * a page, and the last requests that were recorded.
+ * a page, their last hour, and the last requests that were recorded.
  *
  * status.c reads the directive and answers requests; snapshot.c copies the state; the other files print it,
  * one format each. docs/metrics.md explains all values. */
@@ -12,7 +12,7 @@
 
 enum {
     BAL_NGX_SCHEMA = 1
-}; /* of JSON and of the ring: increased when something is removed or changes its meaning */
+}; /* of JSON, history and ring: increased when something is removed or changes its meaning */
 
 /* The directive. */
 struct bal_ngx_status {
@@ -22,7 +22,7 @@ struct bal_ngx_status {
     bool metered;                       /* watts are known */
     uint64_t watts[BAL_NGX_ACTIVITIES]; /* in thousandths */
     /* Of this process: the last answers. */
-    struct bal_ngx_answer *json, *metrics;
+    struct bal_ngx_answer *json, *metrics, *history;
 };
 
 char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf);
@@ -31,6 +31,8 @@ char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *con
 
 void bal_ngx_status_json(struct bal_ngx_text *text, const struct bal_ngx_status *status,
                          const struct bal_ngx_snapshot *snapshot);
+void bal_ngx_status_history(struct bal_ngx_text *text, const struct bal_ngx_status *status,
+                            const struct bal_ngx_snapshot *snapshot);
 void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_status *status,
                             const struct bal_ngx_snapshot *snapshot);
 /* Prints the records from number `since` on of the dispatcher, or the station, of an upstream; of the first

@@ -237,6 +237,8 @@ static void print_peers(struct bal_ngx_text *text, const struct bal_ngx_status *
                         upstream->default_policy ? "true" : "false", upstream->stations ? "true" : "false",
                         peers->config.slots, peers->config.classes, snapshot->processes,
                         peers->config.requests, peers->config.servers);
+    bal_ngx_text_printf(text, ",\"options\":");
+    bal_ngx_text_json_string(text, (const char *)upstream->options.data, upstream->options.len);
     if (upstream->class) {
         bal_ngx_text_printf(text, ",\"class\":");
         bal_ngx_text_json_string(text, (const char *)upstream->class->value.data, upstream->class->value.len);

@@ -368,6 +368,39 @@ static char *check_slots(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
     return NGX_CONF_ERROR;
 }
 
+static bool needs_quotes(const ngx_str_t *text) {
+    for (size_t k = 0; k < text->len; k++)
+        if (strchr(" \t\r\n;{}\"'\\#", text->data[k]))
+            return true;
+    return false;
+}
+
+/* Keeps the options of the directive as a configuration has them. False: out of memory. */
+static bool keep_options(ngx_conf_t *cf, struct bal_ngx_upstream *b) {
+    const ngx_str_t *text = cf->args->elts;
+    const ngx_uint_t first = b->default_policy ? 1 : 2;
+    size_t room = 1;
+    for (ngx_uint_t i = first; i < cf->args->nelts; i++)
+        room += 2 * text[i].len + 3;
+    u_char *at = b->options.data = ngx_pnalloc(cf->pool, room);
+    for (ngx_uint_t i = first; at && i < cf->args->nelts; i++) {
+        const bool quoted = needs_quotes(&text[i]);
+        if (i > first)
+            *at++ = ' ';
+        if (quoted)
+            *at++ = '"';
+        for (size_t k = 0; k < text[i].len; k++) {
+            if (text[i].data[k] == '"' || text[i].data[k] == '\\')
+                *at++ = '\\';
+            *at++ = text[i].data[k];
+        }
+        if (quoted)
+            *at++ = '"';
+    }
+    b->options.len = at ? (size_t)(at - b->options.data) : 0;
+    return at != NULL;
+}
+
 char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     struct bal_ngx_upstream *b = conf;
     const ngx_str_t *text = cf->args->elts;
@@ -393,6 +426,8 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
                                     "slots=, hold=, hold.CLASS=, class=, ejection=, slow_start=, zone=, "
                                     "listen=, advertise=, join=, record=, abort= or urgent=");
+    if (result == NGX_CONF_OK && !keep_options(cf, b))
+        result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK && b->join.most && !b->stations)
         result = (char *)"has join= without listen=, where stations are heard";
     if (result == NGX_CONF_OK && b->join.most && !bal_ngx_names_add_placeholder(cf, b->us, &joined, 1, false))

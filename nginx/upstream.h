@@ -10,8 +10,8 @@
 #include "ballast/live/dispatcher.h"
 #include "class.h"
 #include "class_limit.h"
+#include "history.h"
 #include "placeholder.h"
-#include "record.h"
 #include "zone.h"
 
 enum { PEER_SETS = 2, POLICY_TEXT = 256, DECISION_BUCKETS = 31, DECISION_SHARE = 64 };
@@ -79,6 +79,7 @@ struct bal_ngx_peers {
     struct bal_dispatcher *d;
     struct bal_ngx_shared *shared;
     struct bal_ngx_records *records;
+    struct bal_ngx_history *history;
     struct bal_ngx_known *known;               /* by number */
     struct bal_dispatcher_server *server_list; /* our servers as passed to the block, and their hash */
     uint64_t server_list_hash;
@@ -112,6 +113,7 @@ struct bal_ngx_upstream {
     struct bal_policy_spec policy;
     char text[POLICY_TEXT];    /* of the policy, canonical */
     bool default_policy;       /* the directive names none */
+    ngx_str_t options;         /* all else in it, as it stands there */
     struct bal_ngx_policy now; /* the one that is used: that of the configuration, or of ballast_api */
     char wanted[POLICY_TEXT];  /* of this process: as last read from the changes */
     ngx_uint_t slots;

@@ -2,8 +2,9 @@
 'use strict';
 // The page of ballast_status: asks for the JSON twice a second and shows it. Whatever comes from the fleet is
 // set as text, never as markup.
-const EVERY = 500, PATIENCE = 2000, KEPT = 600, WINDOW = 20, TWIN_EVERY = 2000;
-const SPAN = 60; // seconds that charts show at least
+const EVERY = 500, PATIENCE = 2000, WINDOW = 20, TWIN_EVERY = 2000, HOUR_EVERY = 60000;
+const LIVE = 120; // seconds of which the page draws its own samples; what was before comes from the last hour
+const WIDTH = 600;
 const STATES = ['idle', 'on', 'busy', 'set-up', 'off', 'draining', 'failing', 'unchecked',
     'ejected', 'closed', 'silent', 'down'];
 const SIGNS = {failing: '!', unchecked: '?', ejected: '!', closed: '!', silent: '?', down: '×', draining: '↓', 'set-up': '↑'};
@@ -51,9 +52,11 @@ function read(status, role, one) {
     const servers = station ? [asServer(one)] : one.servers;
     const messages = one.messages
         ? [...Object.values(one.messages.said), ...Object.values(one.messages.heard)] : [];
+    const counts = one.counts;
     return {
         at: status.time, one, servers, station, bounds: status.bounds,
-        arrived: one.counts.arrived,
+        arrived: counts.arrived, failed: counts.failed,
+        refused: station ? counts.full + counts.overdue : counts.refused + counts.no_room,
         on: servers.filter(s => ['idle', 'on', 'busy'].includes(s.state)).length,
         held: station ? one.waiting : one.held.reduce((sum, n) => sum + n, 0),
         messages: messages.reduce((sum, n) => sum + n, 0),
@@ -83,59 +86,125 @@ function quantile(from, to, rank, q) {
 }
 
 class History {
-    constructor() { this.samples = []; }
+    constructor() { this.samples = []; this.hour = []; }
     add(sample) {
         const last = this.samples[this.samples.length - 1];
-        if (last && (sample.arrived < last.arrived || sample.at <= last.at - 1)) this.samples = [];
+        if (last && (sample.arrived < last.arrived || sample.at <= last.at - 1)) this.samples = this.hour = [];
         if (last && sample.at === last.at) return;
+        if (last && sample.at > last.at + 5) hourDue = 0; // the page was asleep
         this.samples.push(sample);
         const from = this.samples[Math.max(0, this.samples.length - 1 - WINDOW)];
         this.derive(sample, from);
         const old = this.samples[this.samples.length - 1 - WINDOW];
         if (old) old.buckets = old.one = old.servers = old.bounds = null; // only what is drawn is kept
-        if (this.samples.length > KEPT) this.samples.shift();
+        while (this.samples[0].at < sample.at - LIVE) this.samples.shift();
     }
     derive(sample, from) {
         const seconds = sample.at - from.at, requests = sample.arrived - from.arrived;
         sample.rate = seconds > 0 ? requests / seconds : null;
+        sample.bad = seconds > 0 ? [(sample.failed - from.failed) / seconds,
+            (sample.refused - from.refused) / seconds] : [null, null];
         sample.perRequest = requests > 0 ? (sample.messages - from.messages) / requests : null;
         sample.watts = null;
         if (seconds > 0 && sample.joules !== undefined)
             sample.watts = (sample.joules - from.joules) / seconds;
         sample.times = sample.buckets.map((_, rank) => from.buckets && from !== sample ?
             [quantile(from, sample, rank, 0.5), quantile(from, sample, rank, 0.99)] : [null, null]);
+        sample.before = new Map((from === sample ? [] : from.servers || []).map(s => [s.name, s]));
     }
+    // All that is known of the last `span` seconds: points of nginx, then our own samples. The first of these
+    // looks back at little.
+    all(span) {
+        const last = this.samples[this.samples.length - 1].at, live = this.samples[0].at + 2;
+        return [...this.hour.filter(point => point.at <= live), ...this.samples.filter(s => s.at > live)]
+            .filter(s => s.at >= last - span);
+    }
+}
+
+// ---- the last hour, as nginx keeps it ----
+
+let hourDue = 0;
+
+function asSample(fields, values) {
+    const point = Object.fromEntries(fields.map((name, i) => [name, values[i]]));
+    const per = n => point.seconds > 0 ? n / point.seconds : null;
+    return {
+        at: point.time, rate: per(point.arrived), bad: [per(point.failed), per(point.refused)],
+        on: point.on, held: point.held, watts: point.joules === undefined ? null : per(point.joules),
+        perRequest: point.arrived ? point.messages / point.arrived : null,
+        times: point.p50.map((p50, rank) => [p50, point.p99[rank]]),
+    };
+}
+
+async function pollHour(uri, suffix) {
+    const answer = await fetch(uri + '?format=history', {cache: 'no-store', signal: AbortSignal.timeout(PATIENCE)});
+    if (!answer.ok) return; // an older module has none
+    const {schema, fields, history} = await answer.json();
+    if (schema !== 1) return;
+    for (const one of history) {
+        const name = one.upstream + (one.backup ? ', backup' : '') + (one.station ? ', station' : '') + suffix;
+        if (!histories.has(name)) histories.set(name, new History());
+        histories.get(name).hour = one.points.map(values => asSample(fields, values));
+    }
+}
+
+async function pollHours() {
+    if (Date.now() < hourDue) return;
+    hourDue = Date.now() + HOUR_EVERY;
+    await Promise.allSettled([pollHour(location.pathname, ''),
+        ...fleetUris.map(uri => pollHour(uri, ', at ' + uri))]);
 }
 
 // ---- charts ----
 
 const charts = [
     {title: 'Requests a second', lines: s => [['c0', s.rate]], text: short},
-    {title: 'Response time, p99 and p50 (dashed)', lines: s => s.times.flatMap((t, rank) =>
+    {title: 'Response time, p99 and p50 (dashed), of 10 s', lines: s => s.times.flatMap((t, rank) =>
         [['c' + rank, t[1]], ['c' + rank + ' p50', t[0]]]), text: time, classes: true},
-    {title: 'Servers on', lines: s => [['c2', s.on]], text: count},
-    {title: 'Requests held', lines: s => [['c1', s.held]], text: count},
+    {title: 'Servers on', lines: s => [['c2', s.on]], text: count, whole: true},
+    {title: 'Requests held', lines: s => [['c1', s.held]], text: count, whole: true},
+    {title: 'Refused and failed (dashed) a second', lines: s => [['c5', s.bad[1]], ['c5 p50', s.bad[0]]],
+        text: short},
     {title: 'Messages per request', lines: s => [['c3', s.perRequest]], text: short},
     {title: 'Watts', lines: s => [['c4', s.watts]], text: short, optional: true},
 ];
 
 function makeChart(chart) {
     const figure = make('figure'), caption = make('figcaption'), svg = document.createElementNS(NS, 'svg');
+    const plot = make('div', undefined, 'plot'), x = make('p', undefined, 'x');
     chart.value = make('span');
     caption.append(make('span', chart.title), chart.value);
-    svg.setAttribute('viewBox', `0 0 ${KEPT} 100`);
+    svg.setAttribute('viewBox', `0 0 ${WIDTH} 100`);
     svg.setAttribute('preserveAspectRatio', 'none');
     svg.setAttribute('aria-hidden', 'true');
-    const foot = make('p');
-    chart.past = make('span');
-    chart.most = make('span');
-    foot.append(chart.past, chart.most, make('span', 'now'));
-    figure.append(caption, svg, foot);
+    chart.y = make('p', undefined, 'y');
+    for (const labels of [chart.y, x]) for (let i = 0; i < 3; i++) labels.append(make('span'));
+    chart.x = [...x.children];
+    plot.append(chart.y, svg, x);
+    figure.append(caption, plot);
     if (chart.classes) figure.append(chart.list = make('ul'));
+    for (const y of [2, 50, 98]) {
+        const line = document.createElementNS(NS, 'path');
+        line.setAttribute('class', 'grid');
+        line.setAttribute('d', `M0 ${y}L${WIDTH} ${y}`);
+        svg.append(line);
+    }
     chart.svg = svg;
     chart.paths = new Map();
     chart.figure = figure;
     $('charts').append(figure);
+}
+
+// The least of 1, 2, 4, 5, 10, ... that is not less: half of it is a short number, too.
+function roundUp(most, whole) {
+    if (!(most > 0)) return whole ? 2 : 1;
+    const ten = 10 ** Math.floor(Math.log10(most));
+    const up = [1, 2, 4, 5, 10].find(n => n * ten >= most * (1 - 1e-9)) * ten;
+    return whole ? Math.max(2, up) : up;
+}
+
+function ago(seconds) {
+    return seconds === 0 ? 'now' : '−' + (seconds < 120 ? Math.round(seconds) + ' s' : seconds / 60 + ' min');
 }
 
 function path(chart, kind) {
@@ -148,29 +217,29 @@ function path(chart, kind) {
     return chart.paths.get(kind);
 }
 
-function drawChart(chart, samples) {
+function drawChart(chart, samples, span) {
     const last = samples[samples.length - 1], lines = new Map();
-    const span = Math.max(SPAN, last.at - samples[0].at);
-    samples.forEach((sample, i) => chart.lines(sample).forEach(([kind, value]) => {
-        if (value === null || value === undefined) return;
+    for (const sample of samples) for (const [kind, value] of chart.lines(sample)) {
+        if (value === null || value === undefined) continue;
         if (!lines.has(kind)) lines.set(kind, []);
-        lines.get(kind).push([i, KEPT * (1 - (last.at - sample.at) / span), value]);
-    }));
+        lines.get(kind).push([last.at - sample.at, value]);
+    }
     chart.figure.hidden = Boolean(chart.optional) && lines.size === 0;
     let most = 0;
-    for (const points of lines.values()) for (const [, , value] of points) most = Math.max(most, value);
+    for (const points of lines.values()) for (const [, value] of points) most = Math.max(most, value);
+    const top = roundUp(most, chart.whole);
     for (const kind of chart.paths.keys()) if (!lines.has(kind)) chart.paths.get(kind).removeAttribute('d');
     for (const [kind, points] of lines) {
-        let d = '', before = -2;
-        for (const [i, x, value] of points) {
-            const y = 98 - 94 * value / (most || 1);
-            d += (i - before > 1 ? 'M' : 'L') + x.toFixed(1) + ' ' + y.toFixed(1);
-            before = i;
+        let d = '', before = Infinity;
+        for (const [age, value] of points) {
+            const x = WIDTH * (1 - age / span), y = 98 - 96 * value / top;
+            d += (before - age > 15 ? 'M' : 'L') + x.toFixed(1) + ' ' + y.toFixed(1);
+            before = age;
         }
         path(chart, kind).setAttribute('d', d);
     }
-    write(chart.past, '−' + (span < 120 ? Math.round(span) + ' s' : (span / 60).toFixed(1) + ' min'));
-    write(chart.most, most ? 'top ' + chart.text(most) : '');
+    [top, top / 2, 0].forEach((value, i) => write(chart.y.children[i], value ? chart.text(value) : '0'));
+    [span, span / 2, 0].forEach((age, i) => write(chart.x[i], ago(age)));
     if (chart.classes) showClasses(chart, last);
     else write(chart.value, typeof chart.lines(last)[0][1] === 'number'
         ? chart.text(chart.lines(last)[0][1]) : '–');
@@ -191,12 +260,37 @@ function showClasses(chart, last) {
 const cells = [];
 let chosen = 0;
 
+function mean(server) {
+    return server.answered ? time(server.response_seconds / server.answered) : '–';
+}
+
+// Of the last 10 seconds, as the percentiles are.
+function recentMean(server, sample) {
+    const before = sample.before?.get(server.name), n = before ? server.answered - before.answered : 0;
+    return n > 0 ? time((server.response_seconds - before.response_seconds) / n) : '–';
+}
+
 function tell(server) {
-    const mean = server.answered
-        ? ', ' + time(server.response_seconds / server.answered) + ' on average' : '';
     return `${server.name}: ${server.state}, ${count(server.in_service)} in service, ` +
-        `${count(server.queue)} in line, ${count(server.answered)} answered${mean}, ` +
-        `${count(server.failed)} failed`;
+        `${count(server.queue)} in line; since the start ${count(server.answered)} answered` +
+        `${server.answered ? ', ' + mean(server) + ' on average' : ''}, ${count(server.failed)} failed`;
+}
+
+// What tells names apart: "10.0.0.7:8080" and "10.0.0.8:8080" are "7" and "8".
+function labels(names) {
+    const parts = names.map(name => name.split(/(?<=[.:/])|(?=[.:])/));
+    const common = (from) => {
+        let n = 0;
+        while (parts.every(p => n < p.length - 1 && p.at(from(n)) === parts[0].at(from(n)))) n++;
+        return n;
+    };
+    const front = names.length > 1 ? common(n => n) : 0;
+    const back = names.length > 1 ? common(n => -1 - n) : 0;
+    return names.map((name, i) => {
+        const text = parts[i].slice(front, Math.max(front + 1, parts[i].length - back)).join('');
+        const shown = text.replace(/^[.:/]+|[.:/]+$/g, '') || name;
+        return shown.length > 8 ? '…' + shown.slice(-7) : shown;
+    });
 }
 
 function choose(i, focus) {
@@ -221,7 +315,8 @@ function makeCell() {
     cell.setAttribute('tabindex', i === chosen ? '0' : '-1');
     cell.sign = make('b');
     cell.bar = make('i');
-    cell.append(cell.sign, cell.bar);
+    cell.label = make('span');
+    cell.append(cell.sign, cell.bar, cell.label);
     cell.addEventListener('click', () => choose(i, true));
     cells.push(cell);
     $('fleet').append(cell);
@@ -232,10 +327,11 @@ function drawFleet(servers) {
     while (cells.length > servers.length) cells.pop().remove();
     if (chosen >= cells.length) choose(0, false);
     const most = Math.max(4, ...servers.map(s => s.in_service + s.queue));
-    const counts = new Map();
+    const counts = new Map(), short = labels(servers.map(s => s.name));
+    $('fleet').classList.toggle('wide-cells', servers.length <= 48);
     servers.forEach((server, i) => {
         const cell = cells[i], jobs = server.in_service + server.queue;
-        const key = server.state + ' ' + jobs + ' ' + most + ' ' + server.name;
+        const key = server.state + ' ' + jobs + ' ' + most + ' ' + server.name + ' ' + short[i];
         counts.set(server.state, (counts.get(server.state) || 0) + 1);
         cell.server = server;
         if (cell.key === key) return;
@@ -243,6 +339,7 @@ function drawFleet(servers) {
         cell.className = 'cell ' + (STATES.includes(server.state) ? server.state : 'down');
         cell.bar.style.height = (26 * jobs / most).toFixed(1) + 'px';
         write(cell.sign, SIGNS[server.state] || (jobs ? count(jobs) : ''));
+        write(cell.label, short[i]);
         cell.setAttribute('aria-label', `${server.name}, ${server.state}, ${jobs} requests`);
     });
     $('told').ariaLive = 'off'; // what is chosen is read out, not each change of it
@@ -293,8 +390,8 @@ function fillTable(body, rows) {
 
 const FIELDS = [['Server', s => s.name], ['State', s => s.state], ['In service', s => count(s.in_service)],
     ['In line', s => count(s.queue)], ['In flight', s => count(s.in_flight)],
-    ['Answered', s => count(s.answered)], ['Failed', s => count(s.failed)],
-    ['Mean', s => s.answered ? time(s.response_seconds / s.answered) : '–'],
+    ['Mean, last 10 s', recentMean], ['Mean since start', mean],
+    ['Answered since start', s => count(s.answered)], ['Failed since start', s => count(s.failed)],
     ['On', s => time(s.seconds.idle + s.seconds.busy)], ['Tokens', s => count(s.tokens || 0)],
     ['Token age', s => time(s.token_age)]];
 
@@ -413,7 +510,8 @@ function interval(value, error) {
 }
 
 function noTwin(text) {
-    for (const id of ['twin-now', 'twin-parted', 'twin-block', 'twin-notes']) $(id).hidden = true;
+    for (const id of ['twin-answer', 'twin-now', 'twin-parted', 'twin-block', 'twin-notes']) $(id).hidden = true;
+    $('time-section').after($('twin-section'));
     $('twin').parentNode.hidden = true;
     $('twin-how').hidden = false;
     write($('twin-how'), text);
@@ -431,11 +529,26 @@ function measured(now, name) {
         : `, ${interval(predicted, now[`predicted_${name}_error`])} predicted`);
 }
 
+function percent(part) {
+    return (100 * part).toFixed(Math.abs(part) < 0.1 ? 1 : 0);
+}
+
+// What is recommended, with what it would change.
+function drawAnswer(twin) {
+    const row = twin.rows.find(r => r.policy === twin.recommended && typeof r.than_now === 'number');
+    const keep = twin.recommended && twin.now && twin.recommended === twin.now.policy;
+    const part = row && !row.grows ? `: mean ${interval(row.mean, row.mean_error)}, ` +
+        (row.than_now < 0 ? percent(-row.than_now) + ' % less' : percent(row.than_now) + ' % more') + ' than now' : '';
+    $('twin-answer').hidden = !twin.recommended;
+    write($('twin-answer'), keep ? `Keep ${twin.recommended}.` : `Take ${twin.recommended}${part}.`);
+}
+
 function twinRow(row, urgent) {
     return [row.what, row.grows ? 'grows' : interval(row.mean, row.mean_error),
         row.grows ? 'grows' : interval(row.p99, row.p99_error),
         typeof row.than_now === 'number' && !row.grows
-            ? unbroken((100 * row.than_now).toFixed(0) + ' %') : '–',
+            ? unbroken(percent(row.than_now) + (row.than_now_error ? ' ± ' + percent(row.than_now_error) : '') + ' %')
+            : '–',
         ...(urgent ? [row.grows ? 'grows' : unbroken(time(row.high_p99))] : [])];
 }
 
@@ -452,6 +565,8 @@ function drawTwin(twin) {
     if (!Array.isArray(twin.rows))
         return noTwin('The twin: ' + (twin.trouble || twin.state || 'no answer yet') + '.');
     const now = twin.now || {};
+    $('fleet-section').before($('twin-section'));
+    drawAnswer(twin);
     $('twin-now').hidden = false;
     write($('twin-now'), `Now${now.policy ? ' (' + now.policy + ')' : ''}: ` +
         ['p99', 'mean'].map(name => measured(now, name)).join('; ') + '.');
@@ -466,7 +581,9 @@ function drawTwin(twin) {
     $('twin-how').hidden = age < 60;
     write($('twin-how'), `The twin spoke ${count(age)} seconds ago; it may have ended.`);
     $('twin-block').hidden = !twin.upstream_block;
-    write($('twin-block').querySelector('pre'), twin.upstream_block || '');
+    write($('twin-block').querySelector('pre'), twin.change || twin.upstream_block || '');
+    write($('twin-block').querySelector('summary'), twin.change ? 'The line of the upstream block that changes'
+        : 'The upstream block for what is recommended');
 }
 
 async function pollTwin() {
@@ -527,10 +644,11 @@ function draw() {
         `, ${count(last.servers.length)} ${last.servers.length === 1 ? 'server' : 'servers'}, ` +
         `${one.processes} workers`);
     drawFleet(last.servers);
-    charts.forEach(chart => drawChart(chart, samples));
+    const span = Number($('span').value), all = history.all(span);
+    if (all.length) charts.forEach(chart => drawChart(chart, all, span));
     if ($('servers-details').open)
         fillTable($('servers').tBodies[0],
-            last.servers.map(server => FIELDS.map(([, field]) => field(server))));
+            last.servers.map(server => FIELDS.map(([, field]) => field(server, last))));
     if ($('counts-details').open) fillTable($('counts').tBodies[0], countRows(last));
 }
 
@@ -554,6 +672,7 @@ async function poll() {
         if (fleetUris.length) await pollFleet();
         heard = Date.now();
         show(status);
+        pollHours();
         trouble = '';
     } catch (error) {
         trouble = ' (' + error.message + ')';
@@ -563,6 +682,7 @@ async function poll() {
 }
 
 $('which').addEventListener('change', draw);
+$('span').addEventListener('change', draw);
 $('servers-details').addEventListener('toggle', draw);
 $('counts-details').addEventListener('toggle', draw);
 makeHead();

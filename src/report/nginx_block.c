@@ -164,18 +164,40 @@ static void print_hold(const struct bal_nginx_block *block, FILE *out) {
     fprintf(out, " hold=%.0f,%.0fs", requests, seconds);
 }
 
-void bal_nginx_block(const struct bal_nginx_block *block, FILE *out) {
+/* Is there an option that begins so? In quotes it cannot be one of these. */
+static bool has_option(const char *options, const char *name) {
+    for (const char *at = options; (at = strstr(at, name)); at++)
+        if (at == options || at[-1] == ' ')
+            return true;
+    return false;
+}
+
+bool bal_nginx_changes_one_line(const struct bal_nginx_block *block) {
+    return block->options && (!needs_classes(block) || has_option(block->options, "class="));
+}
+
+void bal_nginx_line(const struct bal_nginx_block *block, FILE *out) {
+    const char *options = block->options ? block->options : "";
     char policy[POLICY_TEXT];
     print_policy(block, policy);
+    fprintf(out, "ballast %s%s%s", policy, *options ? " " : "", options);
+    const bool waits = bal_policy_flags(block->policy) & BAL_MAY_HOLD;
+    if (!has_option(options, "slots=") && (!block->options || (waits && !has_option(options, "listen="))))
+        fprintf(out, " slots=%u", block->slots > 0 ? block->slots : 1);
+    if (waits && !has_option(options, "hold="))
+        print_hold(block, out);
+    if (needs_classes(block) && !has_option(options, "class="))
+        fprintf(out, " class=%s", is_known_class(block) ? block->class : "$fleet_class");
+    fputc(';', out);
+}
+
+void bal_nginx_block(const struct bal_nginx_block *block, FILE *out) {
     const char *name = block->upstream && is_word(block->upstream) ? block->upstream : "fleet";
     if (needs_classes(block) && !is_known_class(block))
         print_map(block, out);
-    fprintf(out, "upstream %s {\n    ballast %s slots=%u", name, policy, block->slots > 0 ? block->slots : 1);
-    if (bal_policy_flags(block->policy) & BAL_MAY_HOLD)
-        print_hold(block, out);
-    if (needs_classes(block))
-        fprintf(out, " class=%s", is_known_class(block) ? block->class : "$fleet_class");
-    fputs(";\n", out);
+    fprintf(out, "upstream %s {\n    ", name);
+    bal_nginx_line(block, out);
+    fputc('\n', out);
     const char *words = bal_nginx_words(block->policy);
     if (words) /* nginx 1.22 needs less than 1 kB for a server */
         fprintf(out, "    # without the module: zone %s %uk;%s%s\n", name,

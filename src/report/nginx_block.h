@@ -21,6 +21,7 @@ struct bal_nginx_block {
     const char *high;    /* pattern of the high class; NULL: one class */
     const char *high_by; /* the field that it is matched with; NULL: the path */
     const char *class;   /* the variable that already gives the class; NULL or no variable: `high` gives it */
+    const char *options; /* those that the directive has now, which are kept; NULL: not known */
     const char *upstream; /* its name; NULL, or not a plain word: fleet */
 };
 
@@ -31,5 +32,9 @@ bool bal_nginx_can(const struct bal_policy_spec *policy);
 const char *bal_nginx_words(const struct bal_policy_spec *policy);
 
 void bal_nginx_block(const struct bal_nginx_block *block, FILE *out);
+/* The directive alone, without the line break: where options are known, and give the classes that the policy
+ * needs, it is all that changes. */
+bool bal_nginx_changes_one_line(const struct bal_nginx_block *block);
+void bal_nginx_line(const struct bal_nginx_block *block, FILE *out);
 
 #endif

@@ -61,7 +61,39 @@ static void find_advice(const struct bal_twin *twin, struct advice *advice) {
     advice->taken = 0;
 }
 
-static void print_block(const struct bal_twin_report *report, const struct advice *advice, FILE *out) {
+/* Its servers must outlive the block. */
+static struct bal_nginx_block block_of(const struct bal_twin_report *report, const struct advice *advice,
+                                       struct bal_servers *servers) {
+    const struct bal_twin *twin = report->twin;
+    *servers = twin->replay.model.servers;
+    servers->group[servers->groups - 1].count += twin->away; /* which come back */
+    return (struct bal_nginx_block){.policy = advice->candidate[advice->taken].policy,
+                                    .servers = servers,
+                                    .names = report->names,
+                                    .slots = twin->replay.model.slots,
+                                    .mean = twin->demand.size_mean,
+                                    .longest = advice->row[advice->taken]->time[BAL_TIME_P999],
+                                    .rate = twin->demand.peak_rate,
+                                    .high = report->high,
+                                    .high_by = report->high_by,
+                                    .class = report->class,
+                                    .options = report->options,
+                                    .upstream = report->upstream};
+}
+
+/* The line that changes, where the rest of the block can stay as it is; otherwise a whole block. */
+static void print_change(const struct bal_nginx_block *block, FILE *out) {
+    if (!bal_nginx_changes_one_line(block)) {
+        bal_nginx_block(block, out);
+        return;
+    }
+    fputs("# In the upstream block only this line changes:\n    ", out);
+    bal_nginx_line(block, out);
+    fputc('\n', out);
+}
+
+static void print_advice(const struct bal_twin_report *report, const struct advice *advice,
+                         void (*print)(const struct bal_nginx_block *block, FILE *out), FILE *out) {
     const struct bal_twin *twin = report->twin;
     char from[BAL_TIME_TEXT], to[BAL_TIME_TEXT];
     bal_time_moment((double)twin->view.from / nanoseconds, "%Y-%m-%d %H:%M:%S", from);
@@ -73,20 +105,38 @@ static void print_block(const struct bal_twin_report *report, const struct advic
                           out);
     if (bal_times_are_doubtful(twin->recovery.times))
         fprintf(out, "# Service times are doubtful: %s.\n", bal_times_text(twin->recovery.times));
-    struct bal_servers servers = twin->replay.model.servers;
-    servers.group[servers.groups - 1].count += twin->away; /* which come back */
-    const struct bal_nginx_block block = {.policy = advice->candidate[advice->taken].policy,
-                                          .servers = &servers,
-                                          .names = report->names,
-                                          .slots = twin->replay.model.slots,
-                                          .mean = twin->demand.size_mean,
-                                          .longest = advice->row[advice->taken]->time[BAL_TIME_P999],
-                                          .rate = twin->demand.peak_rate,
-                                          .high = report->high,
-                                          .high_by = report->high_by,
-                                          .class = report->class,
-                                          .upstream = report->upstream};
-    bal_nginx_block(&block, out);
+    struct bal_servers servers;
+    const struct bal_nginx_block block = block_of(report, advice, &servers);
+    print(&block, out);
+}
+
+/* ---- the order of answers ---- */
+
+/* Other policies first, the quickest of them first; then other servers and other traffic, as they were asked
+ * for. Queues that grow are last. */
+static bool comes_first(const struct bal_twin_row *a, const struct bal_twin_row *b) {
+    const bool policy = a->what == BAL_TWIN_POLICY, other = b->what == BAL_TWIN_POLICY;
+    if (policy != other)
+        return policy;
+    if (a->grows != b->grows)
+        return policy && b->grows;
+    return policy && a->time[BAL_TIME_MEAN] < b->time[BAL_TIME_MEAN];
+}
+
+/* Those that have been answered, but for that of the present policy; returns how many. Where that is not
+ * known, the others are compared with the first, which stays the first. */
+static size_t sort_rows(const struct bal_twin *twin, const struct bal_twin_row *row[BAL_TWIN_ROWS]) {
+    const bool now = twin->row[0].what == BAL_TWIN_NOW;
+    size_t count = 0;
+    for (size_t i = now; i < twin->rows; i++) {
+        if (!twin->row[i].answered)
+            continue;
+        size_t at = count++;
+        for (; at > !now && comes_first(&twin->row[i], row[at - 1]); at--)
+            row[at] = row[at - 1];
+        row[at] = &twin->row[i];
+    }
+    return count;
 }
 
 /* ---- text ---- */
@@ -222,10 +272,10 @@ static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit,
     bal_table_add(&table, "mean %s", now ? "than now" : "than the first");
     bal_table_add(&table, "%s", "load");
     bal_table_add(&table, "%s", "asked");
-    for (size_t i = now; i < twin->rows; i++) {
-        const struct bal_twin_row *row = &twin->row[i];
-        if (!row->answered)
-            continue;
+    const struct bal_twin_row *sorted[BAL_TWIN_ROWS];
+    const size_t count = sort_rows(twin, sorted);
+    for (size_t i = 0; i < count; i++) {
+        const struct bal_twin_row *row = sorted[i];
         char text[BAL_TIME_TEXT];
         bal_table_add(&table, "%s", row->text);
         print_time(row->time[BAL_TIME_MEAN], row->log[BAL_TIME_MEAN], unit.seconds, text);
@@ -293,7 +343,7 @@ void bal_twin_text(const struct bal_twin_report *report, FILE *out) {
     find_advice(twin, &advice);
     if (report->nginx && advice.taken < advice.count) {
         fputc('\n', out);
-        print_block(report, &advice, out);
+        print_advice(report, &advice, print_change, out);
     } else if (report->nginx && report->twin->parted) {
         fputs(
             "\n# Nothing is recommended: prediction and measurement have parted, and the model of the fleet "
@@ -373,6 +423,23 @@ static void put_moment(struct json *json, const char *key, int64_t time) {
     bal_json_text(json, key, text);
 }
 
+/* The directive that the block gets, where nothing else in it changes. */
+static void put_change(struct json *json, const struct bal_twin_report *report, const struct advice *advice) {
+    struct bal_servers servers;
+    const struct bal_nginx_block block = block_of(report, advice, &servers);
+    struct bal_strbuf line;
+    if (!bal_nginx_changes_one_line(&block) || !bal_strbuf_open(&line)) {
+        bal_json_null(json, "change");
+        return;
+    }
+    bal_nginx_line(&block, line.stream);
+    if (bal_strbuf_close(&line))
+        bal_json_text(json, "change", line.text);
+    else
+        bal_json_null(json, "change");
+    bal_strbuf_discard(&line);
+}
+
 static void put_block(struct json *json, const struct bal_twin_report *report) {
     struct advice advice;
     find_advice(report->twin, &advice);
@@ -380,17 +447,19 @@ static void put_block(struct json *json, const struct bal_twin_report *report) {
     if (advice.taken == advice.count || !bal_strbuf_open(&block)) {
         bal_json_null(json, "recommended");
         bal_json_null(json, "upstream_block");
+        bal_json_null(json, "change");
         return;
     }
     char policy[BAL_TWIN_TEXT];
     bal_policy_print(advice.candidate[advice.taken].policy, policy, sizeof policy);
-    print_block(report, &advice, block.stream);
+    print_advice(report, &advice, bal_nginx_block, block.stream);
     bal_json_text(json, "recommended", policy);
     if (bal_strbuf_close(&block))
         bal_json_text(json, "upstream_block", block.text);
     else
         bal_json_null(json, "upstream_block");
     bal_strbuf_discard(&block);
+    put_change(json, report, &advice);
 }
 
 static void put_ready(struct json *json, const struct bal_twin_report *report) {
@@ -407,9 +476,10 @@ static void put_ready(struct json *json, const struct bal_twin_report *report) {
     bal_json_number(json, "service_mean", twin->demand.size_mean);
     put_now(json, twin);
     bal_json_open(json, "rows", '[');
-    for (size_t i = twin->row[0].what == BAL_TWIN_NOW; i < twin->rows; i++)
-        if (twin->row[i].answered)
-            put_row(json, twin, &twin->row[i]);
+    const struct bal_twin_row *sorted[BAL_TWIN_ROWS];
+    const size_t count = sort_rows(twin, sorted);
+    for (size_t i = 0; i < count; i++)
+        put_row(json, twin, sorted[i]);
     bal_json_close(json, ']');
     bal_json_bool(json, "parted", twin->parted);
     bal_json_text(json, "why", twin->why);

@@ -13,6 +13,7 @@ struct bal_twin_report {
     const struct bal_log_servers *names; /* of servers; NULL: unknown */
     const char *high, *high_by;          /* as in struct bal_nginx_block */
     const char *class, *upstream;        /* likewise */
+    const char *options;                 /* of the directive that the fleet has; NULL: not known */
     double time;                         /* seconds since 1970 */
     double silent;                       /* seconds since the last request was read */
     uint64_t skipped;                    /* lines that gave no request */

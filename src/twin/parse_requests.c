@@ -26,13 +26,16 @@ static bool is_one_of(const char *word, const char *const *list, size_t count) {
     return false;
 }
 
-static bool parse_text(struct bal_document *d, int map, const char *name, char text[BAL_RING_NAME]) {
+static bool parse_long_text(struct bal_document *d, int map, const char *name, char *text, size_t size) {
     const int node = bal_node_get(d, map, name);
-    if (node == 0 || bal_node_kind(d, node) != BAL_NODE_TEXT ||
-        strlen(bal_node_text(d, node)) >= BAL_RING_NAME)
+    if (node == 0 || bal_node_kind(d, node) != BAL_NODE_TEXT || strlen(bal_node_text(d, node)) >= size)
         return false;
-    snprintf(text, BAL_RING_NAME, "%s", bal_node_text(d, node));
+    snprintf(text, size, "%s", bal_node_text(d, node));
     return true;
+}
+
+static bool parse_text(struct bal_document *d, int map, const char *name, char text[BAL_RING_NAME]) {
+    return parse_long_text(d, map, name, text, BAL_RING_NAME);
 }
 
 static bool parse_count(struct bal_document *d, int map, const char *name, double most, double *count) {
@@ -267,6 +270,8 @@ enum bal_code bal_ring_fleet(const char *text, size_t length, const char *upstre
     fleet->stations = !code && is_true(d, found, "stations");
     if (code || !parse_text(d, found, "class", fleet->class))
         fleet->class[0] = 0;
+    fleet->options_known =
+        !code && parse_long_text(d, found, "options", fleet->options, sizeof fleet->options);
     if (!code)
         code = read_servers(d, bal_node_get(d, found, "servers"), fleet, names, err);
     bal_document_free(d);

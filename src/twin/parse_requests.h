@@ -7,7 +7,7 @@
 #include "ballast/log.h"
 #include "ballast/trace.h"
 
-enum { BAL_RING_NAME = 256, BAL_RING_SERVERS = 1 << 16 };
+enum { BAL_RING_NAME = 256, BAL_RING_OPTIONS = 4096, BAL_RING_SERVERS = 1 << 16 };
 
 /* The first line of an answer with records. */
 struct bal_ring_head {
@@ -34,6 +34,8 @@ struct bal_ring_fleet {
     uint32_t away;             /* of these, that get no requests at present: ejected, closed, silent */
     bool stations;             /* are there stations in front of them, which know classes? */
     char class[BAL_RING_NAME]; /* the variable that gives the class; "": none */
+    bool options_known;
+    char options[BAL_RING_OPTIONS]; /* of the directive, but for the policy */
 };
 
 /* Finds the one of that upstream, or the first (NULL), not of its backup servers; the names of the servers

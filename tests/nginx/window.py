@@ -56,7 +56,7 @@ def loads(page):
     page.screen(1280, 900, False)
     page.go(address)
     expect("the fleet is there", page.until("document.querySelectorAll('.cell').length == 4", 60) is not None)
-    drawn = page.until("document.querySelectorAll('path[d]').length >= 4", 60)
+    drawn = page.until("document.querySelectorAll('path[d]:not(.grid)').length >= 4", 60)
     expect("and lines are drawn", drawn is not None)
     row = "[...document.querySelectorAll('#twin tbody tr')]" \
         ".map(r => r.innerText.replaceAll('\\u00a0', ' ')).join('|')"
@@ -178,12 +178,29 @@ def a_stalled_connection_is_told(page):
     expect("and what is old is dimmed", page.evaluate("document.body.classList.contains('stalled')"))
 
 
+# A page that is opened now shows what was before, with values at its axes.
+def the_last_hour_is_there(page):
+    page.go(address)
+    hour = "typeof histories == 'undefined' ? [] : [...histories.values()][0]?.hour ?? []"
+    expect("points of nginx", page.until(f"({hour}).length >= 5", 60) is not None)
+    expect("they are drawn", page.until(
+        f"document.querySelector('path.c0')?.getAttribute('d')?.split(/[ML]/).length > ({hour}).length", 60)
+        is not None)
+    expect("requests came in them", page.evaluate(f"({hour}).some(point => point.rate > 0)"))
+    expect("and took some time", page.evaluate(f"({hour}).some(point => point.times.some(t => t[1] > 0))"))
+    axes = page.evaluate("[...document.querySelectorAll('figure:not([hidden]) .y')].map(y => y.innerText)")
+    expect("axes have values", len(axes) >= 6 and all(len(a.split()) >= 3 for a in axes), axes)
+    cells = page.evaluate("[...document.querySelectorAll('.cell span')].map(s => s.textContent)")
+    expect("cells have labels", len(set(cells)) == 4 and all(cells), cells)
+
+
 page = Chromium()
 try:
     loads(page)
     hostile_text_stays_text(page)
     every_screen(page)
     keys_reach_everything(page)
+    the_last_hour_is_there(page)
     a_server_that_fails_is_seen(page)
     expect("the console is empty", page.said == [], page.said)
     elsewhere = [url for url in page.asked if not url.startswith(address.rsplit("/", 1)[0] + "/")
