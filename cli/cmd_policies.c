@@ -3,7 +3,7 @@
 #include "commands.h"
 
 #include "ballast/number.h"
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 #include "ballast/scheme.h"
 #include "format/json.h"
 #include "report/sizes.h"

@@ -2,7 +2,7 @@
 /* ballast twin: what would another policy do with the traffic of the last minutes? */
 #include "commands.h"
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 #include "base/strbuf.h"
 #include "format/file.h"
 #include "question/read_logs.h"

@@ -9,7 +9,9 @@
  * Lines stand in the order in which requests end, as every server writes them; sizes are exact in the csv
  * format and rounded to what the others can say. Requests do not wait: a size is what the service takes. With
  * --queue they do: servers take them in turn, one at a time each, nginx logs which one ($upstream_addr), and
- * what is logged is all the time that was spent there. */
+ * what is logged is all the time that was spent there.
+ *
+ * A tool of this tree: it draws from laws whose headers are not installed. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "ballast/arrivals.h"

@@ -9,7 +9,7 @@
  * theirs. */
 #include "plugin.h"
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include <stdlib.h>
 #include <string.h>

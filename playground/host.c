@@ -4,7 +4,7 @@
 #include "host.h"
 
 #include "ballast/fluid.h"
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 #include "commands.h"
 #include "format/file.h"
 #include "workload/spool.h"

@@ -3,7 +3,7 @@
  * functions below, which count messages. */
 #include "host.h"
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include <string.h>
 

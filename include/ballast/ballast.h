@@ -1,47 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Includes all headers of the library. */
+/* Includes all headers of libballast. */
 #ifndef BALLAST_BALLAST_H
 #define BALLAST_BALLAST_H
 
-#include "ballast/arrivals.h"
-#include "ballast/batch.h"
-#include "ballast/curve.h"
-#include "ballast/dist.h"
 #include "ballast/error.h"
-#include "ballast/experiment.h"
-#include "ballast/failures.h"
-#include "ballast/figure.h"
-#include "ballast/fit.h"
-#include "ballast/fluid.h"
-#include "ballast/fluid_distance.h"
-#include "ballast/frontier.h"
-#include "ballast/lab.h"
-#include "ballast/load.h"
-#include "ballast/log.h"
-#include "ballast/model.h"
-#include "ballast/network.h"
-#include "ballast/number.h"
-#include "ballast/percentile.h"
 #include "ballast/plugin.h"
 #include "ballast/policy.h"
-#include "ballast/predict.h"
-#include "ballast/price.h"
 #include "ballast/question.h"
 #include "ballast/random.h"
-#include "ballast/recover.h"
-#include "ballast/replay.h"
-#include "ballast/report.h"
-#include "ballast/scheme.h"
 #include "ballast/set.h"
-#include "ballast/simulate.h"
-#include "ballast/speeds.h"
-#include "ballast/stats.h"
-#include "ballast/stealing.h"
-#include "ballast/store.h"
-#include "ballast/theory.h"
-#include "ballast/trace.h"
-#include "ballast/tune.h"
-#include "ballast/tune_slots.h"
 #include "ballast/version.h"
 
 #endif

@@ -15,7 +15,12 @@
  * QUESTION` lists the settings, which have the names of its options; what stands behind the name of a command
  * is set too: "log" of replay (repeat it), "policy" of stability and fluid, "what" of tune. The values of an
  * answer are those of its JSON, --format json; docs/reference.md describes them. A question and its answer
- * belong to one thread at a time; several threads may ask at once. */
+ * belong to one thread at a time; several threads may ask at once.
+ *
+ * What a process keeps: policies from files stay loaded until it ends. Once memory was too short for a
+ * number, every later answer is refused with BAL_E_MEMORY, since none could be told from a wrong one. Where
+ * SUNDIALS is older than version 7, its context is made when the library is loaded, which needs some memory.
+ */
 #ifndef BALLAST_QUESTION_H
 #define BALLAST_QUESTION_H
 

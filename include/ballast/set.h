@@ -20,7 +20,7 @@ struct bal_set {
     uint32_t capacity;
     /* slot[0..count) are the members in no particular order; slot[capacity + x] is the place of member x,
      * or BAL_SET_ABSENT */
-    uint32_t slot[];
+    __extension__ uint32_t slot[];
 };
 
 #define BAL_SET_ABSENT UINT32_MAX

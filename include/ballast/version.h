@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The version of Ballast, the tiers of its headers, and the rules for threads.
  *
- * The headers are in three tiers. *Policy* is version.h, error.h, random.h, set.h and policy.h: what a
- * dispatcher needs that hosts policies. It is all that libballast-policy contains, which needs only libc and
- * libm. *Live* is the headers in live/: what dispatchers, stations and keepers of a live fleet are made of,
- * in libballast-live, which needs libsodium besides. Within a major version nothing in these two is removed
- * or changes its meaning. *Lab* is everything else, in libballast; it may change with every minor version,
- * and its soname changes then. Live and lab hold the policies too: link one of the three.
+ * The headers are in three tiers. *Policy* is version.h, error.h, random.h, set.h, policy.h and plugin.h:
+ * what a dispatcher needs that hosts policies. It is all that libballast-policy contains, which needs only
+ * libc and libm. *Live* is stealing.h and the headers in live/: what dispatchers, stations and keepers of a
+ * live fleet are made of, in libballast-live, which needs libsodium besides. *Questions* are question.h, in
+ * libballast. Within a major version nothing in the three is removed or changes its meaning. Live and
+ * questions hold the policies too: link one of the three.
  *
- * Threads, in all: there is no hidden state, so that calls on different objects never interfere. Two threads
- * may use one object at the same time only where all that they do takes it as const, or where a header allows
- * more (policy.h for a policy's state, store.h for a store). No function installs signal handlers or changes
- * the locale. */
+ * Threads, in all: calls on different objects never interfere. The first two tiers have no hidden state;
+ * question.h says what the third keeps for the process. Two threads may use one object at the same time only
+ * where all that they do takes it as const, or where a header allows more (policy.h for a policy's state). No
+ * function installs signal handlers or changes the locale. */
 #ifndef BALLAST_VERSION_H
 #define BALLAST_VERSION_H
 

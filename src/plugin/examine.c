@@ -2,7 +2,7 @@
 /* Sets up the small fleet on which a policy is examined, with guard bytes around its memory. */
 #include "plugin/examine.h"
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Examines a policy in a process of its own, because the policy may crash it, or never return. */
-#include "ballast/plugin.h"
 #include "plugin/examine.h"
+#include "plugin/loader.h"
 
 #include <errno.h>
 #include <poll.h>

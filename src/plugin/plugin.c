@@ -8,6 +8,7 @@
  * memory. So are files for a program that must survive that one is overwritten in place: dlopen maps the file
  * itself. */
 #include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include "base/sha256.h"
 #include "policy/parse.h"

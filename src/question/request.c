@@ -2,7 +2,7 @@
 /* Reads settings and policies, checks them together, and drafts cases from them. */
 #include "question/request.h"
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include "ballast/figure.h"
 

@@ -4,7 +4,7 @@
 #include "spec/embed_files.h"
 
 #include "ballast/curve.h"
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include "base/strbuf.h"
 

@@ -3,7 +3,7 @@
 #include "spec/plan.h"
 
 #include "ballast/number.h"
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include "base/strbuf.h"
 

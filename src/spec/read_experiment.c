@@ -3,7 +3,7 @@
 #include "spec/embed_files.h"
 #include "spec/reader.h"
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include <errno.h>
 #include <math.h>

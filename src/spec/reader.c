@@ -2,7 +2,7 @@
 /* Functions that all parts of the reader of experiment files use: values, references, errors. */
 #include "spec/reader.h"
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 #include "base/utf8.h"
 
 #include <math.h>

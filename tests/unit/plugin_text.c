@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ballast/plugin.h"
+#include "plugin/loader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
