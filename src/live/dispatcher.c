@@ -142,6 +142,8 @@ static bool release_from_server(struct bal_dispatcher *d, const struct request *
     bal_dispatcher_server_remove_request(d, server, r->entry.rank);
     if (d->server[server].presence == NOT_THERE)
         return false;
+    if (d->concurrency)
+        bal_dispatcher_slots_update(d, server);
     report_idle(d, server);
     return true;
 }
@@ -165,6 +167,8 @@ static void record_response(struct bal_dispatcher *d, const struct request *r, e
     d->server[server].answered++;
     d->server[server].failed += failed;
     d->server[server].took_ns += d->block->now - r->since;
+    if (d->concurrency && !failed)
+        bal_dispatcher_slots_end(d, server);
     if (!release_from_server(d, r))
         return;
     if (d->flags & BAL_ASKS && !failed)
@@ -1030,6 +1034,7 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
         return (struct bal_server_view){.status = BAL_SERVER_GONE};
     const struct bal_ejection_server *q = &d->ejection->server[number];
     const bool suspect = bal_ejection_suspects(d->ejection, number);
+    const struct bal_concurrency_view found = bal_dispatcher_slots_view(d, number);
     return (struct bal_server_view){.name = s->name,
                                     .open = s->closed == 0,
                                     .leaving = s->presence == LEAVING,
@@ -1047,7 +1052,8 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .max_conns = s->max_conns,
                                     .in_flight = d->own[number],
                                     .jobs = d->block->config.stations ? d->load[number] : d->own[number],
-                                    .slots = s->slots,
+                                    .slots = found.limit ? found.limit : s->slots,
+                                    .concurrency = found,
                                     .tokens = s->tokens.count,
                                     .token_since = s->token_since,
                                     .status = standing[s->power],

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c6469730007); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c6469730008); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -81,6 +81,9 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->due = carve(base, &size, bal_tournament_size(n));
     d->checks = carve(base, &size, bal_checks_size(n));
     d->slow = carve(base, &size, bal_slow_start_size(n));
+    d->concurrency = carve(base, &size, config->min_slots ? n * sizeof *d->concurrency : 0);
+    if (!config->min_slots)
+        d->concurrency = NULL;
     d->station = carve(base, &size, n * sizeof *d->station);
     d->places = bal_directory_places(n);
     d->stations = carve(base, &size, d->places * sizeof *d->stations);
@@ -151,6 +154,13 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
                      "policy '%s': report=%u has servers ask dispatchers for their tokens, which stations do "
                      "not do; use report=1",
                      policy->policy->name, bal_policy_report_choices(policy));
+    if (!code && config->min_slots && config->stations)
+        code = bal_fail(err, BAL_E_MODEL, "slots are found by the stations; min_slots must be 0");
+    if (!code && config->min_slots)
+        code = check_number("slots", config->slots, 1, BAL_CONCURRENCY_MAX, err);
+    if (!code && config->min_slots > config->slots)
+        code = bal_fail(err, BAL_E_RANGE, "min_slots is %" PRIu32 "; it must be at most slots, %" PRIu32,
+                        config->min_slots, config->slots);
     const struct bal_policy_context setting = setting_of(config);
     return code ? code : bal_policy_check(policy, &setting, &host, err);
 }
@@ -355,6 +365,7 @@ void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
     empty_lists(d);
     free_inquiries(d);
     rebuild_ejection(d);
+    bal_dispatcher_slots_rebuild(d);
     bal_ledger_rebuild(&d->ledger, place_request, d);
     rebuild_fleet(d);
     for (uint32_t i = 0; i < block->config.workers; i++)

@@ -4,8 +4,8 @@
  * dispatcher_block.c lays out the block and rebuilds it from the requests; dispatcher_servers.c applies the
  * list of servers; dispatcher_server_state.c keeps their state; dispatcher_check.c closes those that fail
  * their health checks (check.c); dispatcher_policy.c sets another policy; dispatcher_members.c knows who has
- * joined; dispatcher_backlog.c requests offers for requests that are held; dispatcher.c has the public
- * operations. */
+ * joined; dispatcher_slots.c finds slots; dispatcher_backlog.c requests offers for requests that are held;
+ * dispatcher.c has the public operations. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H
 
@@ -14,6 +14,7 @@
 #include "base/length_index.h"
 #include "base/tournament.h"
 #include "live/check.h"
+#include "live/concurrency.h"
 #include "live/drain_rate.h"
 #include "live/join.h"
 #include "live/ledger.h"
@@ -175,9 +176,10 @@ struct bal_dispatcher {
     struct bal_tournament *due;       /* when something of a server expires */
     struct bal_ejection *ejection;    /* in nanoseconds */
     struct bal_checks *checks;
-    struct bal_slow_start *slow; /* in nanoseconds */
-    uint64_t *station;           /* id of each server's station */
-    uint32_t *stations;          /* a directory of them */
+    struct bal_slow_start *slow;     /* in nanoseconds */
+    struct concurrency *concurrency; /* of each server, where slots are found; else NULL. max 0: given */
+    uint64_t *station;               /* id of each server's station */
+    uint32_t *stations;              /* a directory of them */
     uint32_t places;
     uint32_t *listed;  /* while servers are configured: an index of those in the list, `places` large ... */
     uint32_t *numbers; /* ... and the index of each; BAL_NONE: it is new */
@@ -266,6 +268,19 @@ enum bal_receipt bal_dispatcher_receive_unknown(struct bal_dispatcher *d, const 
 void bal_dispatcher_answer_challenge(struct bal_dispatcher *d, uint32_t server, uint64_t nonce);
 /* With each beat: removes members that are silent, and asks to join where nothing is heard. */
 void bal_dispatcher_update_members(struct bal_dispatcher *d);
+
+/* ---- dispatcher_slots.c ---- */
+
+/* The slots of a server are to be found, or are given. */
+void bal_dispatcher_find_slots(struct bal_dispatcher *d, uint32_t server, bool found);
+/* Time has passed with the requests that are there: before their number changes. */
+void bal_dispatcher_slots_pass(struct bal_dispatcher *d, uint32_t server);
+/* One of them, which still counts, has been answered well. */
+void bal_dispatcher_slots_end(struct bal_dispatcher *d, uint32_t server);
+/* Its slots are as many as may be used now, and the policy knows. */
+void bal_dispatcher_slots_update(struct bal_dispatcher *d, uint32_t server);
+struct bal_concurrency_view bal_dispatcher_slots_view(const struct bal_dispatcher *d, uint32_t server);
+void bal_dispatcher_slots_rebuild(struct bal_dispatcher *d);
 
 /* ---- dispatcher_server_state.c ---- */
 

@@ -92,6 +92,8 @@ void bal_dispatcher_rebuild_indexes(struct bal_dispatcher *d) {
 
 void bal_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
     const struct server *s = &d->server[server];
+    if (d->concurrency)
+        bal_dispatcher_slots_pass(d, server);
     if (is_indexed(d))
         bal_length_index_increment(&d->by_own, server, d->own[server]);
     d->own[server]++;
@@ -103,6 +105,8 @@ void bal_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server
 
 void bal_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t server, uint32_t rank) {
     const struct server *s = &d->server[server];
+    if (d->concurrency)
+        bal_dispatcher_slots_pass(d, server);
     if (is_indexed(d) && s->presence == THERE)
         bal_length_index_decrement(&d->by_own, server, d->own[server]);
     d->own[server]--;
@@ -233,6 +237,7 @@ void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
     memset(&s->window, 0, sizeof s->window);
     s->power = BAL_POWER_ON;
     s->slots = 1;
+    bal_dispatcher_find_slots(d, server, false);
     s->latency = NAN;
     s->known_until = d->block->now + d->block->config.grace_ns;
     s->token_until = s->token_since = 0;

@@ -148,6 +148,11 @@ static uint32_t add_server(struct bal_dispatcher *d, const struct bal_dispatcher
 /* Where no station reports its slots. The policy is told when they make it idle, or no longer idle. */
 static void set_slots(struct bal_dispatcher *d, uint32_t server, uint32_t slots) {
     struct server *s = &d->server[server];
+    bal_dispatcher_find_slots(d, server, slots == 0);
+    if (slots == 0 && d->concurrency) {
+        bal_dispatcher_slots_update(d, server);
+        return;
+    }
     const uint32_t wanted = slots ? slots : d->block->config.slots;
     if (d->block->config.stations || s->slots == wanted)
         return;

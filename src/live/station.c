@@ -5,6 +5,18 @@
 
 /* ---- what every operation does ---- */
 
+/* Where slots are found: time has passed with what is there, and there may be more or fewer slots now.
+ * More are offered when the next request ends, as those that become free. */
+static void pass_time(struct bal_station *s) {
+    struct station_block *block = s->block;
+    const uint32_t before = slots_now(block);
+    concurrency_pass(&block->concurrency, block->now, block->slots_used, block->waiting_count);
+    if (slots_now(block) > before)
+        bal_station_start_next(s);
+    else if (slots_now(block) < before)
+        bal_station_retract_offers(s);
+}
+
 void bal_station_enter(struct bal_station *s, uint64_t now) {
     struct station_block *block = s->block;
     block->now = now > block->now ? now : block->now;
@@ -14,6 +26,8 @@ void bal_station_enter(struct bal_station *s, uint64_t now) {
         bal_station_rebuild(s);
         bal_station_start_next(s);
     }
+    if (block->config.min_slots)
+        pass_time(s);
 }
 
 const struct bal_message *bal_station_outgoing(struct bal_station *s, uint32_t *count) {
@@ -102,7 +116,7 @@ uint64_t bal_station_refuse_overdue(struct bal_station *s) {
 
 void bal_station_start_next(struct bal_station *s) {
     struct station_block *block = s->block;
-    while (block->power == BAL_POWER_ON && block->waiting_count && block->slots_used < block->config.slots) {
+    while (block->power == BAL_POWER_ON && block->waiting_count && block->slots_used < slots_now(block)) {
         uint32_t rank = 0;
         while (block->waiting[rank].count == 0)
             rank++;
@@ -156,7 +170,7 @@ static void rebalance(struct bal_station *s) {
 static bool admit_request(struct bal_station *s, uint32_t i, struct bal_station_task *task) {
     struct station_block *block = s->block;
     struct job *j = job_at(s, i);
-    if (block->power == BAL_POWER_ON && block->slots_used < block->config.slots) {
+    if (block->power == BAL_POWER_ON && block->slots_used < slots_now(block)) {
         block->slots_used++;
         block->counts.ran++;
         task->verdict = BAL_RUN;
@@ -251,6 +265,8 @@ static void update_latency_stats(struct bal_station *s, const struct job *j, boo
     block->counts.failed += failed;
     block->answers++;
     block->errors += failed;
+    if (block->config.min_slots && !failed)
+        concurrency_end(&block->concurrency, block->slots_used);
     latency_ewma_add(&block->latency_ewma, (double)(block->now - j->since) * 1e-9,
                      block->slots_used + block->waiting_count - 1);
 }
@@ -389,10 +405,15 @@ struct bal_station_view bal_station_view(const struct bal_station *s) {
         .running = block->slots_used,
         .waiting = block->waiting_count,
         .away = block->away,
+        .slots = block->config.slots,
         .power = block->draining ? BAL_POWER_DRAINING : (enum bal_power_state)block->power,
         .offered = block->offered,
         .start_unanswered_ns = block->start_sent_at ? block->now - block->start_sent_at : 0};
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
         view.jobs[rank] = block->jobs[rank];
+    if (block->config.min_slots) {
+        view.concurrency = concurrency_view(&block->concurrency);
+        view.slots = view.concurrency.limit;
+    }
     return view;
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c7374610006); /* "balsta" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c7374610007); /* "balsta" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -79,6 +79,11 @@ enum bal_code bal_station_check(const struct bal_station_config *config, struct 
     if (!code && config->join.most >= config->peers)
         code = bal_fail(err, BAL_E_RANGE, "join is %" PRIu32 "; it must be below peers, %" PRIu32,
                         config->join.most, config->peers);
+    if (!code && config->min_slots)
+        code = check_number("slots", config->slots, 1, BAL_CONCURRENCY_MAX, err);
+    if (!code && config->min_slots > config->slots)
+        code = bal_fail(err, BAL_E_RANGE, "min_slots is %" PRIu32 "; it must be at most slots, %" PRIu32,
+                        config->min_slots, config->slots);
     return code ? code : bal_join_check(&config->join, err);
 }
 
@@ -134,6 +139,12 @@ uint32_t bal_station_free_peer(const struct bal_station *s) {
     return number < s->block->config.peers ? number : BAL_NOBODY;
 }
 
+/* The number of slots, where it is found. */
+static void begin_finding(struct station_block *block) {
+    if (block->config.min_slots)
+        concurrency_init(&block->concurrency, block->config.min_slots, block->config.slots, block->now);
+}
+
 void bal_station_create(void *memory, const struct bal_station_config *config, uint64_t now) {
     struct bal_station view = {0}, *s = &view;
     const size_t size = lay_out(s, memory, config);
@@ -147,6 +158,7 @@ void bal_station_create(void *memory, const struct bal_station_config *config, u
     block->idle_since = now;
     block->beat_at = now;
     block->offer_at = config->offer_ns ? now : NEVER;
+    begin_finding(block);
     bal_sender_init(&block->sender, config->fleet, config->id, config->boot);
     bal_ledger_init(&s->ledger, capacity(config), sizeof(struct job));
     empty_lists(s);
@@ -288,6 +300,8 @@ void bal_station_rebuild(struct bal_station *s) {
     empty_lists(s);
     bal_ledger_rebuild(&s->ledger, place_job, s);
     restore_member_ids(s);
+    if (s->block->config.min_slots && !concurrency_is_sound(&s->block->concurrency))
+        begin_finding(s->block);
     bal_station_rebuild_peer_sets(s);
     for (uint32_t i = 0; i < s->block->config.workers; i++)
         if (s->worker[i].news.count)
@@ -334,8 +348,10 @@ static const char *find_job_fault(const struct bal_station *s) {
         fault = "more requests run than there are slots";
     if (!fault && waiting + away > block->config.queue)
         fault = "more requests wait than may";
-    if (!fault && waiting && in_slots < block->config.slots && block->power == BAL_POWER_ON)
+    if (!fault && waiting && in_slots < slots_now(block) && block->power == BAL_POWER_ON)
         fault = "requests wait though a slot is free";
+    if (!fault && block->config.min_slots && !concurrency_is_sound(&block->concurrency))
+        fault = "what is known of the number of slots makes no sense";
     return fault;
 }
 

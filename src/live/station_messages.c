@@ -48,20 +48,20 @@ static uint32_t expected_latency_us(const struct bal_station *s) {
 
 static void send_load(struct bal_station *s, uint64_t to, uint64_t probe) {
     const struct station_block *block = s->block;
-    const uint32_t taken = block->waiting_count + block->away;
-    struct bal_message message = {
-        .type = BAL_MSG_LOAD,
-        .receiver = to,
-        .load = {.probe = probe,
-                 .slots = block->config.slots,
-                 .in_service = block->slots_used,
-                 .room = block->config.slots - block->slots_used + (block->config.queue - taken),
-                 .answers = block->answers,
-                 .errors = block->errors,
-                 .latency_us = expected_latency_us(s),
-                 .valid_ms = validity_ms(s),
-                 .power = reported_power(s),
-                 .classes = block->config.classes}};
+    const uint32_t taken = block->waiting_count + block->away, slots = slots_now(block);
+    const uint32_t unused = slots > block->slots_used ? slots - block->slots_used : 0;
+    struct bal_message message = {.type = BAL_MSG_LOAD,
+                                  .receiver = to,
+                                  .load = {.probe = probe,
+                                           .slots = slots,
+                                           .in_service = block->slots_used,
+                                           .room = unused + (block->config.queue - taken),
+                                           .answers = block->answers,
+                                           .errors = block->errors,
+                                           .latency_us = expected_latency_us(s),
+                                           .valid_ms = validity_ms(s),
+                                           .power = reported_power(s),
+                                           .classes = block->config.classes}};
     for (uint32_t rank = 0; rank < block->config.classes; rank++)
         message.load.jobs[rank] = block->jobs[rank];
     bal_station_enqueue_message(s, message);
@@ -93,7 +93,7 @@ static struct bal_message idle_message(const struct bal_station *s, uint32_t num
     return (struct bal_message){.type = BAL_MSG_IDLE,
                                 .receiver = s->peer_id[number],
                                 .idle = {.free = offered,
-                                         .slots = s->block->config.slots,
+                                         .slots = slots_now(s->block),
                                          .valid_ms = validity_ms(s),
                                          .token = s->peer[number].party.offers}};
 }

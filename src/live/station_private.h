@@ -9,6 +9,7 @@
 #include "ballast/random.h"
 #include "ballast/set.h"
 #include "base/latency_ewma.h"
+#include "live/concurrency.h"
 #include "live/drain_rate.h"
 #include "live/join.h"
 #include "live/ledger.h"
@@ -82,7 +83,8 @@ struct station_block {
     /* of late */
     uint32_t answers, errors;
     struct latency_ewma latency_ewma;
-    struct drain_rate drain_rate; /* of the queue */
+    struct drain_rate drain_rate;   /* of the queue */
+    struct concurrency concurrency; /* where slots are found */
     struct bal_station_counts counts;
 };
 
@@ -115,10 +117,17 @@ static inline bool is_forwarded(const struct job *j) {
     return j->entry.state == FORWARDING || j->entry.state == FORWARDED;
 }
 
+/* Requests that may be in service now. Where slots are found there may be more of them for a while. */
+static inline uint32_t slots_now(const struct station_block *block) {
+    return block->config.min_slots ? concurrency_allowed(&block->concurrency) : block->config.slots;
+}
+
 /* Unused slots of an app that is on and not draining. */
 static inline uint32_t free_slots(const struct bal_station *s) {
     const struct station_block *block = s->block;
-    return block->power == BAL_POWER_ON && !block->draining ? block->config.slots - block->slots_used : 0;
+    const uint32_t slots = slots_now(block);
+    const bool open = block->power == BAL_POWER_ON && !block->draining && slots > block->slots_used;
+    return open ? slots - block->slots_used : 0;
 }
 
 /* ---- station_block.c ---- */

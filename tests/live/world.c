@@ -249,6 +249,9 @@ static void choose_fleet(struct world *w) {
         w->station_config.offer_ns = 4 * MS;
     bal_steal_parse(steals[bal_rng_below(&w->rng, 4)], &w->station_config.steal, NULL);
     choose_class_limits(w);
+    w->found = w->seed % 5 == 2 && !w->single;
+    w->station_config.min_slots = w->found;
+    w->dispatcher_config.min_slots = w->found && !w->stations;
     w->dispatcher_view = bal_dispatcher_view_size(&w->policy, &w->dispatcher_config);
     for (uint32_t i = 0; i < w->servers; i++)
         w->app[i] = (struct app){.up = !w->keepers, .slow = 1};
@@ -339,9 +342,9 @@ static void run(struct world *w) {
     choose_fleet(w);
     choose_checks(w);
     choose_joins(w);
-    world_note(w, "%s; %u dispatchers, %u servers with%s stations%s, %u slots, %u classes, max_fails %u%s",
+    world_note(w, "%s; %u dispatchers, %u servers with%s stations%s, %s%u slots, %u classes, max_fails %u%s",
                w->policy_text, w->dispatchers, w->servers, w->stations ? "" : "out",
-               w->keepers ? " and keepers" : "", w->slots, w->classes, w->max_fails,
+               w->keepers ? " and keepers" : "", w->found ? "up to " : "", w->slots, w->classes, w->max_fails,
                w->dispatcher_config.refuse_beyond ? ", refuses" : "");
     for (uint32_t i = 0; i < w->hosts; i++)
         host_begin(w, i);

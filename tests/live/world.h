@@ -248,6 +248,7 @@ struct world {
     bool joins;        /* one side is listed nowhere: it joins */
     bool servers_join; /* the servers; otherwise the dispatchers */
     uint32_t dispatchers, servers, classes, slots;
+    bool found;         /* slots are found, from 1 to `slots`, at the stations or else at the dispatcher */
     double probes_each; /* that the policy may send for a request */
     uint64_t gap;       /* mean time between requests */
     uint32_t tries;     /* of a request at most */

@@ -307,7 +307,8 @@ static void check_station(struct world *w, const struct host *h) {
     const bool rests = w->station_config.standby_ns > 0;
     if (s.power != (rests ? BAL_POWER_OFF : BAL_POWER_ON) || w->app[h->index].up == rests)
         world_break(w, "in the end station %u is %s", h->index, rests ? "not at rest" : "not on");
-    if (w->station_config.offer_ns == 0 && s.offered != (rests ? 0 : w->slots))
+    const bool all = w->found ? s.offered > 0 && s.offered <= w->slots : s.offered == w->slots;
+    if (w->station_config.offer_ns == 0 && (rests ? s.offered > 0 : !all))
         world_break(w, "in the end station %u offers %u of %u slots", h->index, s.offered, w->slots);
     if (w->app[h->index].running)
         world_break(w, "in the end the app of server %u still runs", h->index);
@@ -331,7 +332,7 @@ static void check_messages(struct world *w) {
     }
     if ((double)probes > each * (double)asked)
         world_break(w, "%" PRIu64 " probes for %" PRIu64 " requests", probes, asked);
-    if (w->station_config.offer_ns == 0 && !holds(w) && !w->joins && offers > left)
+    if (w->station_config.offer_ns == 0 && !holds(w) && !w->joins && !w->found && offers > left)
         world_break(w, "%" PRIu64 " offers, though %" PRIu64 " slots have become free", offers, left);
 }
 

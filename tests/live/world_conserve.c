@@ -55,7 +55,7 @@ static const struct bal_station *idle_station(const struct world *w, const struc
     if (!s || !app->up || app->fails)
         return NULL;
     const struct bal_station_view view = bal_station_view(s);
-    return view.power == BAL_POWER_ON && view.running < w->slots ? s : NULL;
+    return view.power == BAL_POWER_ON && view.running < (w->found ? 1 : w->slots) ? s : NULL;
 }
 
 /* Has a slot of this server been free, and unused, since the last time? */

@@ -37,6 +37,7 @@
 
 #include "ballast/error.h"
 #include "ballast/live/class_limit.h"
+#include "ballast/live/concurrency.h"
 #include "ballast/live/join.h"
 #include "ballast/live/wire.h"
 #include "ballast/policy.h"
@@ -61,6 +62,8 @@ struct bal_dispatcher_config {
     uint32_t requests;  /* under way or held, of all processes */
     uint32_t classes;   /* of requests, at most BAL_CLASSES_MAX; 0 is 1 */
     uint32_t slots;     /* requests that a server works on at once, where no station reports it; 0 is 1 */
+    uint32_t min_slots; /* not 0: how many they should be is found for each server, from so many to `slots`.
+                         * Without stations, and where no other dispatcher sends there */
     uint32_t held;      /* requests that are held at most; those beyond are sent at once */
     uint64_t hold_ns;   /* a request that has been held for so long is sent at once */
     bool refuse_beyond; /* rather than sent at once, requests beyond these two are refused; then a more urgent
@@ -131,7 +134,8 @@ struct bal_dispatcher_server {
     uint64_t station;   /* id of its station; ignored without stations */
     double weight;      /* 0 is 1 */
     uint32_t max_conns; /* requests under way at most; 0: any number */
-    uint32_t slots;     /* requests that it works on at once, where no station reports it; 0: config.slots */
+    uint32_t slots;     /* requests that it works on at once, where no station reports it; 0: config.slots,
+                         * or what is found */
     bool down;          /* not to be chosen */
     bool drain;         /* nor is this one: its requests are to end, so that it can be taken away */
     /* As in nginx: a server that has failed (BAL_OUTCOME_FAILED) so many times within so long is closed for
@@ -315,8 +319,9 @@ struct bal_server_view {
     double weight;
     uint32_t max_conns;
     uint32_t in_flight;
-    uint32_t jobs;        /* waiting and in service, of all dispatchers where its station reports */
-    uint32_t slots;       /* as configured, or as its station reports */
+    uint32_t jobs;  /* waiting and in service, of all dispatchers where its station reports */
+    uint32_t slots; /* as configured, or as its station reports, or as found */
+    struct bal_concurrency_view concurrency;
     uint32_t tokens;      /* at hand */
     uint64_t token_since; /* when the last one came; 0: none has */
     enum bal_server_status status;

@@ -38,6 +38,7 @@
 
 #include "ballast/error.h"
 #include "ballast/live/class_limit.h"
+#include "ballast/live/concurrency.h"
 #include "ballast/live/join.h"
 #include "ballast/live/wire.h"
 #include "ballast/stealing.h"
@@ -51,11 +52,12 @@ extern "C" {
 #endif
 
 struct bal_station_config {
-    uint32_t workers;  /* processes that share it at once, at most 256 */
-    uint32_t slots;    /* requests that the app works on at once */
-    uint32_t queue;    /* requests that wait at most, those on their way elsewhere included */
-    uint32_t classes;  /* at most BAL_CLASSES_MAX; 0 is 1 */
-    uint64_t queue_ns; /* a request that has waited for so long is refused; 0: never */
+    uint32_t workers;   /* processes that share it at once, at most 256 */
+    uint32_t slots;     /* requests that the app works on at once */
+    uint32_t min_slots; /* not 0: how many they should be is found, from so many to `slots` */
+    uint32_t queue;     /* requests that wait at most, those on their way elsewhere included */
+    uint32_t classes;   /* at most BAL_CLASSES_MAX; 0 is 1 */
+    uint64_t queue_ns;  /* a request that has waited for so long is refused; 0: never */
     struct bal_class_limit class_limit[BAL_CLASSES_MAX]; /* of each class */
     uint32_t peers;                                      /* dispatchers and other stations at most */
     uint64_t beat_ns;  /* between heartbeats; a message is valid for three of them */
@@ -171,10 +173,12 @@ struct bal_station_counts {
 
 struct bal_station_view {
     uint32_t running, waiting, away;
+    uint32_t slots;                 /* as configured, or as found */
     uint32_t jobs[BAL_CLASSES_MAX]; /* waiting and running, by class */
     enum bal_power_state power;
     uint32_t offered;             /* slots that dispatchers have been offered and have not used */
     uint64_t start_unanswered_ns; /* for how long the keeper has sent nothing since START; 0: it has */
+    struct bal_concurrency_view concurrency;
 };
 
 /* Dispatchers that have joined: at most `room` of them; returns how many there are. The version changes
