@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MS UINT64_C(1000000)
 enum {
@@ -53,10 +54,14 @@ struct fleet {
     struct request *request;
     struct parcel *parcel;
     uint32_t events, requests, parcels, free_event, free_request, free_parcel;
+    uint64_t gap_ns;
+    bool timed;
+    size_t block_size; /* of a dispatcher */
     /* since the warm-up */
     bool counting;
-    uint64_t datagrams, answered, arrived, held;
-    double response;
+    uint64_t datagrams, received, answered, arrived, held; /* received: datagrams, by dispatchers */
+    double response, processor_ns, clock_ns;
+    double *responses; /* each of them */
 };
 
 static void *check_memory(void *memory) {
@@ -141,6 +146,7 @@ static void send_messages(struct fleet *f, uint32_t host) {
             schedule_event(f, f->delay,
                            (struct event){.what = DATAGRAM, .host = first + k, .request = parcel});
         f->datagrams += f->counting ? number : 0;
+        f->received += f->counting && !dispatcher ? number : 0;
     }
 }
 
@@ -242,8 +248,10 @@ static void on_response(struct fleet *f, const struct event *event) {
     bal_dispatcher_respond(f->host[event->host], f->now, r->ticket, BAL_OUTCOME_GOOD);
     if (r->promised)
         bal_dispatcher_receive_piggyback(f->host[event->host], f->now, &r->promise);
-    f->answered += f->counting;
-    f->response += f->counting ? (double)(f->now - r->came) : 0;
+    if (f->counting) {
+        f->responses[f->answered++] = (double)(f->now - r->came);
+        f->response += (double)(f->now - r->came);
+    }
     *r = (struct request){.dispatcher = BAL_NONE, .server = BAL_NONE, .next = f->free_request};
     f->free_request = event->request;
     flush_host(f, event->host);
@@ -278,6 +286,21 @@ static void handle_event(struct fleet *f, const struct event *event) {
     }
 }
 
+static double thread_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+}
+
+/* What reading the clock takes, between two readings. */
+static double clock_cost(void) {
+    enum { READINGS = 10000 };
+    const double from = thread_ns();
+    for (int i = 0; i < READINGS; i++)
+        thread_ns();
+    return (thread_ns() - from) / READINGS;
+}
+
 static void run_until(struct fleet *f, uint64_t requests) {
     while (f->answered < requests) {
         f->now = (uint64_t)bal_event_list_next_time(&f->event_list);
@@ -285,7 +308,13 @@ static void run_until(struct fleet *f, uint64_t requests) {
         const struct event event = f->event[i];
         f->event[i].next = f->free_event;
         f->free_event = i;
-        handle_event(f, &event);
+        if (f->timed && f->counting && event.host == 0) {
+            const double before = thread_ns();
+            handle_event(f, &event);
+            f->processor_ns += thread_ns() - before - f->clock_ns;
+        } else {
+            handle_event(f, &event);
+        }
     }
 }
 
@@ -312,16 +341,18 @@ static void begin_dispatcher(struct fleet *f, uint32_t d, const struct bal_polic
                                                  .probe_ns = 10 * MS,
                                                  .grace_ns = 1000 * MS,
                                                  .beat_ns = 100 * MS,
+                                                 .gap_ns = f->gap_ns,
                                                  .fleet = 1,
                                                  .id = DISPATCHER_ID + d,
                                                  .boot = 1};
     for (uint32_t i = 0; i < f->servers; i++) {
-        snprintf(names[i], sizeof names[i], "10.0.0.%u:80", i);
+        snprintf(names[i], sizeof names[i], "10.0.%u.%u:80", i / 256, i % 256);
         servers[i] = (struct bal_dispatcher_server){.name = names[i], .station = STATION_ID + i};
     }
     f->of_ticket[d] = check_memory(calloc(config.requests, sizeof *f->of_ticket[d]));
     exit_on_error(bal_dispatcher_check(policy, &config, &err), &err);
-    f->block[d] = check_memory(aligned_alloc(64, (bal_dispatcher_size(policy, &config) + 63) / 64 * 64));
+    f->block_size = bal_dispatcher_size(policy, &config);
+    f->block[d] = check_memory(aligned_alloc(64, (f->block_size + 63) / 64 * 64));
     bal_dispatcher_create(f->block[d], policy, &config, f->now);
     f->host[d] = check_memory(malloc(bal_dispatcher_view_size(policy, &config)));
     exit_on_error(bal_dispatcher_open(f->host[d], f->block[d], (seed - 1) * 100000 + 1 + d, &err), &err);
@@ -337,7 +368,7 @@ static void begin_station(struct fleet *f, uint32_t server, uint64_t seed) {
     const uint32_t host = f->dispatchers + server;
     const struct bal_station_config config = {.workers = 1,
                                               .slots = f->slots,
-                                              .queue = 1 << 10,
+                                              .queue = f->servers > 1000 ? 1 << 6 : 1 << 10,
                                               .peers = f->dispatchers,
                                               .beat_ns = 100 * MS,
                                               .fleet = 1,
@@ -396,7 +427,13 @@ static void fleet_fini(struct fleet *f) {
     free(f->event);
     free(f->request);
     free(f->parcel);
+    free(f->responses);
     free(f);
+}
+
+static int by_value(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 struct live_fleet_measured live_fleet_measure(const struct live_fleet_setting *setting) {
@@ -406,20 +443,31 @@ struct live_fleet_measured live_fleet_measure(const struct live_fleet_setting *s
                         .slots = setting->slots ? setting->slots : 1,
                         .load = setting->load,
                         .service = setting->service_ns,
-                        .delay = setting->delay_ns};
+                        .delay = setting->delay_ns,
+                        .gap_ns = setting->gap_ns,
+                        .timed = setting->timed,
+                        .clock_ns = clock_cost()};
+    f->responses = check_memory(malloc(setting->requests * sizeof *f->responses));
     fleet_init(f, setting->policy, setting->seed);
     f->counting = true;
     run_until(f, setting->requests / 10);
     const uint64_t piggybacked_before = piggybacked_offers(f);
-    f->datagrams = f->answered = f->arrived = f->held = 0;
-    f->response = 0;
+    f->datagrams = f->received = f->answered = f->arrived = f->held = 0;
+    f->response = f->processor_ns = 0;
+    const uint64_t began = f->now;
     run_until(f, setting->requests);
-    const double answered = (double)f->answered;
+    const double answered = (double)f->answered, ns = (double)(f->now - began);
+    qsort(f->responses, f->answered, sizeof *f->responses, by_value);
     const struct live_fleet_measured measured = {
         .datagrams = (double)f->datagrams / answered,
         .piggybacked = (double)(piggybacked_offers(f) - piggybacked_before) / answered,
         .mean_ns = f->response / answered,
-        .held = (double)f->held / (double)f->arrived};
+        .held = (double)f->held / (double)f->arrived,
+        .p99_ns = f->responses[f->answered - 1 - f->answered / 100],
+        .received = 1e9 * (double)f->received / ns / f->dispatchers,
+        .sent = 1e9 * (double)(f->datagrams - f->received) / ns / f->dispatchers,
+        .processor = f->processor_ns / ns,
+        .block = (double)f->block_size};
     fleet_fini(f);
     return measured;
 }

@@ -7,17 +7,20 @@
 #ifndef BENCH_LIVE_FLEET_H
 #define BENCH_LIVE_FLEET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-enum { LIVE_FLEET_SERVERS_MOST = 1000, LIVE_FLEET_DISPATCHERS_MOST = 64 };
+enum { LIVE_FLEET_SERVERS_MOST = 10000, LIVE_FLEET_DISPATCHERS_MOST = 128 };
 
 struct live_fleet_setting {
     uint32_t servers, dispatchers;
     uint32_t slots; /* of each server; 0 is 1 */
     double load, service_ns, delay_ns;
+    uint64_t gap_ns; /* bal_dispatcher_config.gap_ns */
     const char *policy;
     uint64_t seed;     /* from 1 on */
     uint64_t requests; /* that are measured; a tenth as many come first */
+    bool timed;        /* measure what the first dispatcher takes of a processor */
 };
 
 /* For each request: */
@@ -26,6 +29,10 @@ struct live_fleet_measured {
     double piggybacked; /* offers that came with a response and cost no datagram */
     double mean_ns;
     double held; /* the share of requests that were held at all */
+    double p99_ns;
+    double received, sent; /* datagrams of a dispatcher, in a second */
+    double processor;      /* the share that the core of a dispatcher takes, sockets not included */
+    double block;          /* bytes of a dispatcher's block */
 };
 
 struct live_fleet_measured live_fleet_measure(const struct live_fleet_setting *setting);

@@ -14,7 +14,7 @@
 
 /* With stations: how long a request waits for replies to probes; how long a new server that has not reported
  * yet may be chosen; how often a backlog is announced. */
-enum { PROBE_MS = 10, GRACE_MS = 1000, BEAT_MS = 100 };
+enum { PROBE_MS = 10, GRACE_MS = 1000, BEAT_MS = 100, GAP_US = 200 };
 
 /* The shortest time between two log lines about silent stations: changes meanwhile are logged together. */
 enum { SILENCE_MS = 1000 };
@@ -866,6 +866,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
         .probe_ns = (uint64_t)PROBE_MS * 1000000,
         .grace_ns = (uint64_t)GRACE_MS * 1000000,
         .beat_ns = (uint64_t)BEAT_MS * 1000000,
+        .gap_ns = (uint64_t)GAP_US * 1000,
         .id = upstream->stations ? upstream->own.id : 1,
         .boot = 1,
         .join = upstream->join,

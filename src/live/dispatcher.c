@@ -806,8 +806,11 @@ static void receive_load(struct bal_dispatcher *d, uint32_t server, const struct
 static void mark_station_alive(struct bal_dispatcher *d, uint32_t server, bool rebooted) {
     struct server *s = &d->server[server];
     s->heard_at = d->block->now;
-    if (is_member(s))
-        s->member_until = d->block->now + d->block->config.join.silent_ns;
+    if (is_member(s)) {
+        const uint64_t silent_ns = d->block->config.join.silent_ns;
+        const uint64_t beats_ns = BAL_STATEMENT_BEATS * heartbeat_round_ns(d);
+        s->member_until = d->block->now + (silent_ns > beats_ns ? silent_ns : beats_ns);
+    }
     if (rebooted)
         s->request.declined_until = 0;
     if (rebooted || s->closed & SILENT)
@@ -832,8 +835,10 @@ static enum bal_receipt admit_message(struct bal_dispatcher *d, uint32_t server,
                                            &challenge)) {
         bal_dispatcher_enqueue_message(d, challenge);
     }
-    if (s->window.boot != boot) /* it counts its offers from 1 again */
+    if (s->window.boot != boot) { /* it counts its offers from 1 again, and knows of no pace */
         s->tokens = (struct bal_tokens){0};
+        s->pace = (struct bal_pace){0};
+    }
     if (receipt == BAL_RECEIPT_FRESH && !piggybacked)
         mark_station_alive(d, server, s->window.boot != boot);
     return receipt;
@@ -845,15 +850,31 @@ static void send_proof(struct bal_dispatcher *d, const struct bal_message *messa
         d, (struct bal_message){.type = BAL_MSG_PROOF, .receiver = message->sender, .nonce = message->nonce});
 }
 
+/* Its station may send heartbeats too often, by a statement that is valid for so long. */
+static void check_pace(struct bal_dispatcher *d, uint32_t server, uint32_t valid_ms) {
+    const struct block *block = d->block;
+    const double wanted = pace_wanted(block->present, (double)block->config.gap_ns);
+    if (block->detached || !(wanted > 0) ||
+        !pace_is_due(&d->server[server].pace, wanted, valid_ms * 1e6, (double)block->now))
+        return;
+    bal_dispatcher_enqueue_message(d, (struct bal_message){.type = BAL_MSG_PACE,
+                                                           .receiver = d->station[server],
+                                                           .pace = {bal_milliseconds((uint64_t)wanted)}});
+}
+
 static void process_message(struct bal_dispatcher *d, uint32_t server, const struct bal_message *message,
                             bool fresh, bool piggybacked) {
     switch (message->type) {
     case BAL_MSG_IDLE:
         if (fresh)
             receive_idle(d, server, &message->idle, piggybacked);
+        if (fresh && !piggybacked)
+            check_pace(d, server, message->idle.valid_ms);
         break;
     case BAL_MSG_LOAD:
         receive_load(d, server, &message->load, fresh);
+        if (fresh)
+            check_pace(d, server, message->load.valid_ms);
         break;
     case BAL_MSG_POWER:
         if (!fresh)

@@ -44,7 +44,7 @@ static void drop_tokens(struct bal_dispatcher *d, uint32_t server) {
 static void send_slot_message(void *host, enum bal_slot_message message, uint32_t server) {
     struct bal_dispatcher *d = host;
     const struct block *block = d->block;
-    const uint64_t beats = BAL_CLAIM_BEATS_BARRED * block->config.beat_ns;
+    const uint64_t beats = BAL_CLAIM_BEATS_BARRED * heartbeat_round_ns(d);
     switch (message) {
     case BAL_SLOT_REQUEST:
         bal_dispatcher_server_refresh(d, server);
@@ -76,7 +76,7 @@ static struct bal_slot_requests slot_requests(struct bal_dispatcher *d) {
         .present = block->present,
         .held = block->held_count,
         .now = (double)block->now,
-        .beat = (double)block->config.beat_ns,
+        .beat = (double)heartbeat_round_ns(d),
         .timeout = (double)block->config.probe_ns,
         .patience = floor(bal_backlog_patience(block->present, (double)block->config.probe_ns)),
         .rng = &d->chance,

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c6469730008); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c6469730009); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -137,6 +137,8 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
         code = check_number("probe_ns", config->probe_ns, 1, hour, err);
     if (!code && config->stations)
         code = check_number("beat_ns", config->beat_ns, 1000000, hour, err);
+    if (!code && config->stations)
+        code = check_number("gap_ns", config->gap_ns, 0, UINT64_C(1000000000), err);
     if (!code && config->stations)
         code = check_number("grace_ns", config->grace_ns, 0, hour, err);
     if (!code && config->stations)

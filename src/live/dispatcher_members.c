@@ -42,12 +42,13 @@ void bal_dispatcher_answer_challenge(struct bal_dispatcher *d, uint32_t server, 
 /* Returns whether it was sent. */
 static bool send_join(struct bal_dispatcher *d, uint32_t server) {
     struct server *s = &d->server[server];
-    const uint64_t now = d->block->now, silence = SILENT_BEATS * d->block->config.beat_ns;
+    const uint64_t now = d->block->now, sign_of_life = SILENT_BEATS * d->block->config.beat_ns;
+    const uint64_t silence = SILENT_BEATS * heartbeat_round_ns(d);
     if (s->presence != THERE || is_member(s) || now < s->join_at)
         return false;
     if (!s->joined_there && s->heard_at && now < s->heard_at + silence)
         return false;
-    s->join_at = now + silence;
+    s->join_at = now + sign_of_life;
     bal_dispatcher_enqueue_message(
         d, bal_join_message(&d->block->config.join, BAL_JOIN_DISPATCHER, d->station[server], 0));
     return true;

@@ -23,6 +23,7 @@
 #include "policy/ejection.h"
 #include "policy/inquiry.h"
 #include "policy/offers.h"
+#include "policy/pace.h"
 #include "policy/slot_requests.h"
 #include "policy/slow_start.h"
 #include "policy/start_request.h"
@@ -102,6 +103,7 @@ struct server {
     uint32_t power; /* enum bal_power_state */
     double latency; /* seconds; NaN: not reported */
     uint64_t known_until;
+    struct bal_pace pace;           /* of its heartbeats, in nanoseconds */
     struct bal_tokens tokens;       /* slots that it has offered to us */
     struct bal_start_request start; /* in nanoseconds */
     uint64_t token_until, token_since;
@@ -250,6 +252,13 @@ void bal_dispatcher_adopt_policy(struct bal_dispatcher *d);
 /* Servers in the sample of a request, under that policy. */
 uint32_t bal_dispatcher_probe_room(const struct bal_policy_spec *policy,
                                    const struct bal_dispatcher_config *config);
+
+/* How long it lasts until all stations have sent a heartbeat, in nanoseconds, if they obey. */
+static inline uint64_t heartbeat_round_ns(const struct bal_dispatcher *d) {
+    const struct bal_dispatcher_config *config = &d->block->config;
+    return (uint64_t)pace_beat((double)config->beat_ns,
+                               pace_wanted(d->block->present, (double)config->gap_ns));
+}
 
 /* ---- dispatcher_servers.c ---- */
 

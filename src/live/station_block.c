@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c7374610007); /* "balsta" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c7374610008); /* "balsta" and a version of the layout */
 
 /* ---- layout ---- */
 

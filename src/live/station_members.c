@@ -7,7 +7,7 @@
 #include "live/directory.h"
 #include "live/station_private.h"
 
-/* In beats: how long a dispatcher is silent until it is sent a JOIN. */
+/* In heartbeats to it: how long a dispatcher is silent until it is sent a JOIN. */
 enum { SOON = 5, SELDOM = 30 };
 
 static bool is_member(const struct peer *peer) {
@@ -95,11 +95,11 @@ static bool forget_silent(struct bal_station *s) {
 
 static void send_join(struct bal_station *s, uint32_t number) {
     struct peer *peer = &s->peer[number];
-    const uint64_t now = s->block->now, beat_ns = s->block->config.beat_ns;
+    const uint64_t now = s->block->now;
     const bool soon = !peer->heard_at || peer->joined_there;
     if (is_member(peer) || now < peer->join_at)
         return;
-    const uint64_t silence = (soon ? SOON : SELDOM) * beat_ns;
+    const uint64_t silence = (soon ? SOON : SELDOM) * heartbeat_interval_ns(s, number);
     peer->join_at = peer->heard_at + silence > now ? peer->heard_at + silence : now + silence;
     if (!peer->heard_at || now >= peer->heard_at + silence)
         bal_station_enqueue_message(

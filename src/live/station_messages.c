@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { BEATS_VALID = 3, STOP_GUARD = 2 };
+enum { STOP_GUARD = 2 };
 
 void bal_station_enqueue_message(struct bal_station *s, struct bal_message message) {
     struct bal_station_counts *counts = &s->block->counts;
@@ -20,8 +20,8 @@ void bal_station_enqueue_message(struct bal_station *s, struct bal_message messa
         counts->unsent++;
 }
 
-static uint32_t validity_ms(const struct bal_station *s) {
-    return bal_milliseconds(BEATS_VALID * s->block->config.beat_ns);
+static uint32_t validity_ms(uint64_t interval_ns) {
+    return bal_milliseconds(BAL_STATEMENT_BEATS * interval_ns);
 }
 
 static uint32_t find_peer(const struct bal_station *s, uint64_t id) {
@@ -46,12 +46,12 @@ static uint32_t expected_latency_us(const struct bal_station *s) {
     return us < UINT32_MAX - 1 ? (uint32_t)us : UINT32_MAX - 1;
 }
 
-static void send_load(struct bal_station *s, uint64_t to, uint64_t probe) {
+static void send_load(struct bal_station *s, uint32_t number, uint64_t probe) {
     const struct station_block *block = s->block;
     const uint32_t taken = block->waiting_count + block->away, slots = slots_now(block);
     const uint32_t unused = slots > block->slots_used ? slots - block->slots_used : 0;
     struct bal_message message = {.type = BAL_MSG_LOAD,
-                                  .receiver = to,
+                                  .receiver = s->peer_id[number],
                                   .load = {.probe = probe,
                                            .slots = slots,
                                            .in_service = block->slots_used,
@@ -59,7 +59,7 @@ static void send_load(struct bal_station *s, uint64_t to, uint64_t probe) {
                                            .answers = block->answers,
                                            .errors = block->errors,
                                            .latency_us = expected_latency_us(s),
-                                           .valid_ms = validity_ms(s),
+                                           .valid_ms = validity_ms(heartbeat_interval_ns(s, number)),
                                            .power = reported_power(s),
                                            .classes = block->config.classes}};
     for (uint32_t rank = 0; rank < block->config.classes; rank++)
@@ -67,15 +67,21 @@ static void send_load(struct bal_station *s, uint64_t to, uint64_t probe) {
     bal_station_enqueue_message(s, message);
 }
 
-static void send_power_to(struct bal_station *s, uint64_t to) {
+static void send_power(struct bal_station *s, uint64_t to, uint64_t interval) {
     bal_station_enqueue_message(
         s, (struct bal_message){.type = BAL_MSG_POWER,
                                 .receiver = to,
-                                .power = {.power = reported_power(s), .valid_ms = validity_ms(s)}});
+                                .power = {.power = reported_power(s), .valid_ms = validity_ms(interval)}});
 }
 
+/* One message for all: valid until the next heartbeat to that with the longest interval. */
 static void broadcast_power(struct bal_station *s) {
-    send_power_to(s, BAL_EVERYONE);
+    uint64_t longest = s->block->config.beat_ns;
+    for (uint32_t i = 0; i < s->dispatchers->count; i++) {
+        const uint64_t interval = heartbeat_interval_ns(s, s->dispatchers->slot[i]);
+        longest = interval > longest ? interval : longest;
+    }
+    send_power(s, BAL_EVERYONE, longest);
 }
 
 /* ---- offers ---- */
@@ -94,7 +100,7 @@ static struct bal_message idle_message(const struct bal_station *s, uint32_t num
                                 .receiver = s->peer_id[number],
                                 .idle = {.free = offered,
                                          .slots = slots_now(s->block),
-                                         .valid_ms = validity_ms(s),
+                                         .valid_ms = validity_ms(heartbeat_interval_ns(s, number)),
                                          .token = s->peer[number].party.offers}};
 }
 
@@ -107,7 +113,7 @@ static void send_current_state(struct bal_station *s, uint32_t number) {
     if (s->peer[number].party.offered)
         send_offer(s, number);
     else
-        send_load(s, s->peer_id[number], 0);
+        send_load(s, number, 0);
 }
 
 /* Unused offers are sent again, because the message may have been lost. */
@@ -121,6 +127,7 @@ static void send_offer_news(void *host, uint32_t number, enum bal_offer_news new
     switch (news) {
     case BAL_OFFER_MADE:
         s->block->counts.offers++;
+        s->peer[number].news = 1;
         send_offer(s, number);
         break;
     case BAL_OFFER_CHANGED:
@@ -332,16 +339,25 @@ void bal_station_reset_dispatcher(struct bal_station *s, uint32_t number) {
     bal_offers_reset(&offers, number);
 }
 
+/* It hears of us at once, so that it knows how long that is valid; when it hears of us again is random, so
+ * that not all stations do it at the same time. */
+static void set_pace(struct bal_station *s, uint32_t number, uint32_t beat_ms) {
+    struct peer *peer = &s->peer[number];
+    peer->pace_ns = (uint64_t)beat_ms * 1000000;
+    peer->beat_due = s->block->now + (uint64_t)(bal_rng_uniform(&s->rng) * (double)peer->pace_ns);
+    send_heartbeat_to(s, number);
+}
+
 static void receive_from_dispatcher(struct bal_station *s, uint32_t number, const struct bal_message *message,
                                     bool fresh) {
     switch (message->type) {
     case BAL_MSG_PROBE:
         s->block->counts.probed++;
-        send_load(s, message->sender, message->probe.probe);
+        send_load(s, number, message->probe.probe);
         break;
     case BAL_MSG_START:
         bal_station_request_start(s);
-        send_power_to(s, message->sender);
+        send_power(s, message->sender, heartbeat_interval_ns(s, number));
         break;
     case BAL_MSG_MOVE:
         receive_move(s, &message->move);
@@ -353,8 +369,12 @@ static void receive_from_dispatcher(struct bal_station *s, uint32_t number, cons
     case BAL_MSG_RESYNC:
         bal_station_reset_dispatcher(s, number);
         break;
+    case BAL_MSG_PACE:
+        if (fresh)
+            set_pace(s, number, message->pace.beat_ms);
+        break;
     case BAL_MSG_CHALLENGE: /* it needs the present state */
-        send_load(s, message->sender, 0);
+        send_load(s, number, 0);
         break;
     default:
         break;
@@ -412,8 +432,10 @@ static enum bal_receipt receive_message(struct bal_station *s, const struct bal_
         bal_station_peer_heard(s, number);
     if (message->type == BAL_MSG_CHALLENGE && bal_receipt_is_answered(receipt))
         bal_station_answer_challenge(s, number, message->nonce.nonce);
-    if (boot && peer->window.boot != boot && peer->kind == DISPATCHER)
+    if (boot && peer->window.boot != boot && peer->kind == DISPATCHER) {
+        peer->pace_ns = 0;
         bal_station_reset_dispatcher(s, number);
+    }
     if (receipt <= BAL_RECEIPT_LATE && peer->kind == DISPATCHER)
         receive_from_dispatcher(s, number, message, receipt == BAL_RECEIPT_FRESH);
     else if (receipt <= BAL_RECEIPT_LATE)
@@ -433,6 +455,19 @@ enum bal_receipt bal_station_receive(struct bal_station *s, uint64_t now, const 
 
 /* ---- time ---- */
 
+static void send_heartbeat_in_turn(struct bal_station *s, uint32_t number) {
+    const struct station_block *block = s->block;
+    struct peer *peer = &s->peer[number];
+    const bool due = pace_is_time((double)peer->pace_ns, (double)block->config.beat_ns, (double)block->now,
+                                  (double)peer->beat_due);
+    if (!due && !(peer->news && peer->party.offered))
+        return;
+    peer->news = 0;
+    if (due)
+        peer->beat_due = block->now + peer->pace_ns;
+    send_heartbeat_to(s, number);
+}
+
 static void send_heartbeats(struct bal_station *s) {
     struct station_block *block = s->block;
     block->beat_at = block->now + block->config.beat_ns;
@@ -440,7 +475,7 @@ static void send_heartbeats(struct bal_station *s) {
     block->errors -= (block->errors + 3) / 4;
     bal_station_retract_offers(s);
     for (uint32_t i = 0; i < s->dispatchers->count; i++)
-        send_heartbeat_to(s, s->dispatchers->slot[i]);
+        send_heartbeat_in_turn(s, s->dispatchers->slot[i]);
     if (block->waiting_count || block->config.standby_ns == 0)
         bal_station_request_start(s);
     if (block->wakes)

@@ -15,6 +15,7 @@
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/offers.h"
+#include "policy/pace.h"
 
 #define NEVER UINT64_MAX
 
@@ -49,6 +50,9 @@ struct peer {
     struct bal_address address; /* of one that has joined */
     struct bal_replay_window window;
     struct bal_offer_party party; /* DISPATCHER: what it has been offered; in nanoseconds */
+    uint64_t pace_ns;             /* DISPATCHER: the interval of heartbeats that it has asked for; 0: none */
+    uint64_t beat_due;            /* where that is longer than ours, the time of the next one */
+    uint32_t news;                /* ... and an offer was sent since the last one */
 };
 
 struct station_block {
@@ -128,6 +132,11 @@ static inline uint32_t free_slots(const struct bal_station *s) {
     const uint32_t slots = slots_now(block);
     const bool open = block->power == BAL_POWER_ON && !block->draining && slots > block->slots_used;
     return open ? slots - block->slots_used : 0;
+}
+
+/* Of heartbeats to a dispatcher. */
+static inline uint64_t heartbeat_interval_ns(const struct bal_station *s, uint32_t number) {
+    return (uint64_t)pace_beat((double)s->block->config.beat_ns, (double)s->peer[number].pace_ns);
 }
 
 /* ---- station_block.c ---- */

@@ -103,6 +103,10 @@ static const struct field join_fields[] = {
     {"low", AT(join.address.low), 8, 0, UINT64_MAX},
 };
 
+static const struct field pace_fields[] = {
+    {"beat_ms", AT(pace.beat_ms), 4, 1, BAL_VALID_MAX},
+};
+
 #define LAYOUT(name, fields, elements)                                                                       \
     { name, fields, sizeof(fields) / sizeof *(fields), elements }
 
@@ -121,6 +125,7 @@ static const struct layout layouts[] = {
     [BAL_MSG_CHALLENGE] = LAYOUT("CHALLENGE", nonce_fields, NULL),
     [BAL_MSG_PROOF] = LAYOUT("PROOF", nonce_fields, NULL),
     [BAL_MSG_JOIN] = LAYOUT("JOIN", join_fields, NULL),
+    [BAL_MSG_PACE] = LAYOUT("PACE", pace_fields, NULL),
 };
 
 _Static_assert(sizeof layouts / sizeof *layouts == BAL_MSG_TYPES, "a message that nobody counts");

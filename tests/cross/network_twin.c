@@ -1241,7 +1241,7 @@ static struct bal_model model_of(const struct setting *setting) {
     return model;
 }
 
-/* 114 settings with a policy x 19 quantities that may differ: with 4e-8 for each of them the test fails by
+/* 116 settings with a policy x 19 quantities that may differ: with 4e-8 for each of them the test fails by
  * chance with a probability below 1e-4 in total. */
 enum { RUNS = 40 };
 static const double alarm = 4e-8;
@@ -1428,6 +1428,13 @@ static void links_that_are_cut(void **state) {
     setting.delay = AT_ONCE;
     bool good = agrees_with_engine(&setting, RANDOM);
     good &= agrees_with_engine(&setting, JIQ_HOLD);
+    /* All of them, so that many responses have to wait. */
+    setting.load = 0.7;
+    setting.events.cut_for = 60;
+    setting.events.cut_servers = SERVERS;
+    setting.events.cut_dispatchers = 4;
+    good &= agrees_with_engine(&setting, OWN);
+    good &= agrees_with_engine(&setting, JIQ);
     assert_true(good);
 }
 

@@ -218,6 +218,7 @@ static void choose_fleet(struct world *w) {
                                        .probe_ns = (bal_rng_below(&w->rng, 4) ? 5 : 50) * MS,
                                        .grace_ns = 100 * MS,
                                        .beat_ns = BEAT,
+                                       .gap_ns = w->gap % 3 * BEAT / 2,
                                        .fleet = FLEET,
                                        .id = 1,
                                        .boot = 1};

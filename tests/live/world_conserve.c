@@ -11,7 +11,13 @@
 
 /* Lost datagrams are sent again with every beat; of the worst weather's 0.2 lost and 0.05 damaged, both ways,
  * all of twenty get lost once in 10^8 times. */
-static const uint64_t bound = 25 * BEAT, validity = 3 * BEAT;
+enum { BEATS = 25, BEATS_VALID = 3 };
+
+/* Of heartbeats, where dispatchers ask for seldom ones. */
+static uint64_t longest_interval(const struct world *w) {
+    const uint64_t asked = (w->servers + 1) * w->dispatcher_config.gap_ns;
+    return asked > BEAT ? asked : BEAT;
+}
 
 bool datagrams_pass(const struct world *w, uint32_t from, uint32_t to) {
     return !w->cut[from][to] && !w->lost[from][to] && !w->host[from].mute && !w->host[to].deaf &&
@@ -82,6 +88,7 @@ static void check_pair(struct world *w, struct host *h, const struct bal_dispatc
         h->wasted_since[server].there = station->told;
         return;
     }
+    const uint64_t bound = BEATS * longest_interval(w);
     if (w->now > h->wasted_since[server].world + bound && h->told > h->wasted_since[server].here + bound &&
         station->told > h->wasted_since[server].there + bound)
         world_break(
@@ -97,7 +104,7 @@ static void check_heard(struct world *w, const struct host *h, const struct bal_
         return;
     const uint32_t server = world_server_of(w, view.name);
     const uint64_t begun = h->begun + w->dispatcher_config.grace_ns;
-    const uint64_t heard = h->heard[server] + validity;
+    const uint64_t heard = h->heard[server] + BEATS_VALID * longest_interval(w);
     if (h->told > (begun > heard ? begun : heard))
         world_break(w, "dispatcher %u takes server %u for heard, of which nothing has come for %d ms",
                     h->index, server, (int)((h->told - h->heard[server]) / MS));

@@ -2105,8 +2105,75 @@ static void policies_that_cannot_be_set(void **state) {
     end(&f);
 }
 
+/* ... and a backlog goes to all of them as seldom. */
+static void backlogs_are_announced_as_seldom_as_heartbeats_come(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = stationed(8);
+    config.gap_ns = 50 * MS;
+    config.hold_ns = 100000 * MS;
+    struct fixture f = begin("jiq:else=hold", &config);
+    struct bal_message seldom = load(0, 1, BAL_POWER_ON);
+    seldom.load.valid_ms = 100000;
+    for (uint32_t server = 0; server < 8; server++)
+        hear(&f, server, seldom);
+    assert_int_equal(arrive(&f, 0).verdict, BAL_WAIT);
+    uint32_t announced = 0;
+    struct bal_message backlog = {0};
+    for (const uint64_t end = f.now + 4000 * MS; f.now < end;) {
+        const uint64_t next = bal_dispatcher_run_timers(f.d, f.now);
+        announced += said(&f, BAL_MSG_BACKLOG, &backlog);
+        f.now = next < end ? next : end;
+    }
+    assert_in_range(announced, 10, 11);
+    assert_true(backlog.receiver == BAL_EVERYONE && backlog.backlog.valid_ms == 1200);
+    end(&f);
+}
+
+/* Eight stations, and room for a heartbeat in 50 ms: one every 400 ms from each. */
+static void stations_that_send_too_often_are_asked_for_less(void **state) {
+    (void)state;
+    struct bal_dispatcher_config config = stationed(8);
+    config.gap_ns = 50 * MS;
+    struct fixture f = begin("jiq", &config);
+    struct bal_message pace = {0}, often = load(0, 1, BAL_POWER_ON), seldom = often;
+    often.load.valid_ms = 300;
+    seldom.load.valid_ms = 1200;
+    assert_int_equal(said(&f, BAL_MSG_PACE, NULL), 0);
+    hear(&f, 3, seldom);
+    assert_int_equal(said(&f, BAL_MSG_PACE, NULL), 0);
+    hear(&f, 3, often);
+    assert_int_equal(said(&f, BAL_MSG_PACE, &pace), 1);
+    assert_int_equal(pace.pace.beat_ms, 400);
+    assert_int_equal(pace.receiver, STATION + 3);
+    f.now += 100 * MS; /* it may not know yet, or be of an earlier release */
+    hear(&f, 3, often);
+    assert_int_equal(said(&f, BAL_MSG_PACE, NULL), 0);
+    f.now += 3200 * MS;
+    hear(&f, 3, often);
+    assert_int_equal(said(&f, BAL_MSG_PACE, NULL), 1);
+    /* A station with rare heartbeats of its own is left alone; one with few others is asked for more. */
+    seldom.load.valid_ms = 3000;
+    hear(&f, 4, seldom);
+    assert_int_equal(said(&f, BAL_MSG_PACE, NULL), 0);
+    struct bal_dispatcher_server servers[16];
+    char names[16][16];
+    name_servers(servers, names, 5);
+    assert_int_equal(bal_dispatcher_configure(f.d, f.now, servers, 5, NULL), BAL_OK);
+    f.now += 3200 * MS;
+    said(&f, BAL_MSG_PACE, NULL);
+    seldom.load.valid_ms = 1200;
+    hear(&f, 3, seldom);
+    assert_int_equal(said(&f, BAL_MSG_PACE, &pace), 1);
+    assert_int_equal(pace.pace.beat_ms, 250);
+    hear(&f, 4, seldom);
+    assert_int_equal(said(&f, BAL_MSG_PACE, NULL), 0);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stations_that_send_too_often_are_asked_for_less),
+        cmocka_unit_test(backlogs_are_announced_as_seldom_as_heartbeats_come),
         cmocka_unit_test(requests_are_counted_until_they_are_answered),
         cmocka_unit_test(a_full_ledger_refuses),
         cmocka_unit_test(held_requests_are_served_urgent_first_and_in_order),

@@ -441,6 +441,65 @@ static void an_offer_is_made_anew_with_every_heartbeat_and_taken_back(void **sta
     end(&f);
 }
 
+static uint32_t heartbeats_in(struct fixture *f, uint64_t dispatcher, uint64_t ns) {
+    uint32_t heard = 0;
+    for (const uint64_t end = f->now + ns; f->now < end;) {
+        const uint64_t next = bal_station_run_timers(f->s, f->now);
+        uint32_t count;
+        const struct bal_message *out = bal_station_outgoing(f->s, &count);
+        for (uint32_t i = 0; i < count; i++)
+            heard += out[i].receiver == dispatcher;
+        f->now = next < end ? next : end;
+    }
+    return heard;
+}
+
+/* One that has many stations asks for heartbeats that are rarer; another one gets its own, and each is told
+ * how long it may wait for the next. An offer that is not used is said once more. */
+static void a_dispatcher_may_ask_for_rare_heartbeats(void **state) {
+    (void)state;
+    const struct bal_station_config config = plain(1);
+    struct fixture f = begin(&config, 2);
+    const uint64_t busy = arrive(&f, 0, 0).ticket;
+    bal_station_run_timers(f.s, f.now);
+    struct bal_message load = {0};
+    said(&f, BAL_MSG_LOAD, 0, NULL);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_PACE, .receiver = ME, .pace = {2000}});
+    assert_int_equal(said(&f, BAL_MSG_LOAD, D1, &load), 1); /* at once, or it would seem silent */
+    assert_int_equal(load.load.valid_ms, 6000);
+    heartbeats_in(&f, D1, 2000 * MS); /* the first may be any time from now */
+    const uint64_t before = f.now;
+    const uint32_t rare = heartbeats_in(&f, D1, 10000 * MS);
+    assert_in_range(rare, 5, 5);
+    f.now = before + 10000 * MS;
+    assert_in_range(heartbeats_in(&f, D2, 2000 * MS), 20, 20);
+    said(&f, BAL_MSG_LOAD, 0, NULL);
+    hear(&f, D2, (struct bal_message){.type = BAL_MSG_PROBE, .receiver = ME, .probe = {5}});
+    assert_int_equal(said(&f, BAL_MSG_LOAD, D2, &load), 1);
+    assert_int_equal(load.load.valid_ms, 300);
+    /* An offer to the first, which is sent once more and not with each beat. */
+    hear_hungry(&f, D1, 1);
+    done(&f, busy);
+    struct bal_message idle = {0};
+    assert_int_equal(said(&f, BAL_MSG_IDLE, D1, &idle), 1);
+    assert_int_equal(idle.idle.valid_ms, 6000);
+    assert_in_range(heartbeats_in(&f, D1, 1000 * MS), 1, 2);
+    /* A station that is restarted by the keeper tells all for as long as the slowest may need. */
+    bal_station_drain(f.s, f.now, true);
+    struct bal_message power = {0};
+    assert_int_equal(said(&f, BAL_MSG_POWER, 0, &power), 1);
+    assert_int_equal(power.power.valid_ms, 6000);
+    /* Another boot has asked for nothing. */
+    f.boot = 2;
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = ME});
+    struct bal_message challenge = {0};
+    assert_int_equal(said(&f, BAL_MSG_CHALLENGE, D1, &challenge), 1);
+    hear(&f, D1, (struct bal_message){.type = BAL_MSG_PROOF, .receiver = ME, .nonce = challenge.nonce});
+    said(&f, BAL_MSG_LOAD, 0, NULL);
+    assert_in_range(heartbeats_in(&f, D1, 1000 * MS), 10, 10);
+    end(&f);
+}
+
 /* The same one every time: 2^-64. */
 static void a_slot_that_somebody_else_has_used_is_offered_to_anyone(void **state) {
     (void)state;
@@ -1127,6 +1186,7 @@ int main(void) {
         cmocka_unit_test(what_no_one_can_use_is_not_offered_again_before_a_heartbeat),
         cmocka_unit_test(hunger_that_is_not_repeated_is_forgotten),
         cmocka_unit_test(an_offer_is_made_anew_with_every_heartbeat_and_taken_back),
+        cmocka_unit_test(a_dispatcher_may_ask_for_rare_heartbeats),
         cmocka_unit_test(a_slot_that_somebody_else_has_used_is_offered_to_anyone),
         cmocka_unit_test(a_probe_is_answered_with_the_truth),
         cmocka_unit_test(one_that_begins_anew_is_told_the_present),

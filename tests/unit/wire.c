@@ -212,6 +212,9 @@ static struct bal_message some_message(enum bal_message_type type, struct bal_rn
         m.backlog.held = small_or_any(rng, 0, UINT32_MAX);
         m.backlog.valid_ms = small_or_any(rng, 1, BAL_VALID_MAX);
         break;
+    case BAL_MSG_PACE:
+        m.pace.beat_ms = small_or_any(rng, 1, BAL_VALID_MAX);
+        break;
     case BAL_MSG_STOP:
         m.stop.after_ms = small_or_any(rng, 0, BAL_VALID_MAX);
         break;

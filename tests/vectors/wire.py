@@ -59,6 +59,7 @@ BODIES = {
     "CHALLENGE": (12, [("nonce", 8)], 0),
     "PROOF": (13, [("nonce", 8)], 0),
     "JOIN": (14, [("nonce", 8), ("kind", 4), ("family", 4), ("port", 4), ("high", 8), ("low", 8)], 0),
+    "PACE": (15, [("beat_ms", 4)], 0),
 }
 CODES = {4: "<I", 8: "<Q"}
 KEY = bytes(range(16))
@@ -129,6 +130,7 @@ def make():
     good("may I join, a dispatcher", KEY, "JOIN", 5, 7, 70, boot, 14, (0, 1, 4, 7700, 0, 0x0A000001))
     good("a station, in answer to a challenge", KEY, "JOIN", 5, 7, 70, boot, 15,
          (0x1122334455667788, 2, 6, 65535, 0xFD << 56, 0x11))
+    good("no faster, please", KEY, "PACE", 5, 3, 7, 1, 16, (2000,))
     good("without a key of its own", NO_KEY, "WAKE", 5, 3, 7, 1, 2)
 
     whole = signed(layout("PROBE", 5, 3, 7, 1, 1, (9,)), KEY)
@@ -144,7 +146,7 @@ def make():
     emit("a flipped bit of the tag", KEY, 5, "forged", flipped(whole, 48, 128))
     emit("the fourth byte is not 0", KEY, 5, "malformed", signed(flipped(whole[:-8], 3), KEY))
     emit("type 0", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 4), KEY))
-    emit("type 15", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 11), KEY))
+    emit("type 16", KEY, 5, "malformed", signed(flipped(whole[:-8], 2, 20), KEY))
     emit("a byte too many", KEY, 5, "malformed", signed(whole[:-8] + bytes(1), KEY))
     emit("a body too short", KEY, 5, "malformed", signed(whole[:-9], KEY))
     bad("sent by nobody", "WAKE", head=(5, 0, 3, 1, 9))
@@ -179,6 +181,8 @@ def make():
     bad("a proof of nothing", "PROOF", (0,))
     bad("neither a dispatcher nor a station", "JOIN", (0, 3, 4, 80, 0, 1))
     bad("an address of no family", "JOIN", (0, 1, 5, 80, 0, 1))
+    bad("heartbeats without a pause", "PACE", (0,))
+    bad("heartbeats rarer than once a day", "PACE", (86400001,))
     bad("no port", "JOIN", (0, 1, 4, 0, 0, 1))
     bad("a port beyond the last", "JOIN", (0, 1, 4, 65536, 0, 1))
     bad("an address of IPv4 that is too long", "JOIN", (0, 1, 4, 80, 0, 2**32))

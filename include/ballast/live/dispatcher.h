@@ -77,10 +77,12 @@ struct bal_dispatcher_config {
     uint64_t probe_ns;    /* stations: how long a request waits for replies to probes */
     uint64_t grace_ns;    /* stations: how long a server that has not reported yet may be chosen */
     uint64_t beat_ns;     /* stations: how often backlogs and starts are announced */
-    uint32_t fleet;       /* stations: for messages; see wire.h */
-    size_t policy_room;   /* for the state of policies that are set later: bal_dispatcher_policy_room(), or 0:
-                             none will be */
-    uint32_t probe_room;  /* set when the block is created */
+    uint64_t gap_ns;     /* stations: they are asked to send heartbeats so seldom that on average one comes in
+                            this time; backlogs are announced as seldom. 0: nothing is asked */
+    uint32_t fleet;      /* stations: for messages; see wire.h */
+    size_t policy_room;  /* for the state of policies that are set later: bal_dispatcher_policy_room(), or 0:
+                            none will be */
+    uint32_t probe_room; /* set when the block is created */
     uint64_t id, boot;
     struct bal_join_config join; /* stations that are not listed; `servers` includes them */
 };

@@ -40,7 +40,7 @@ enum {
     BAL_CLASSES_MAX = 8,      /* classes in a LOAD: as many as in RFC 9218 */
     BAL_GRANT_MAX = 24,       /* tickets in one grant */
     BAL_VALID_MAX = 86400000, /* the longest time that a message may name: a day, in ms */
-    BAL_MSG_TYPES = 15,       /* one more than the greatest number of a type */
+    BAL_MSG_TYPES = 16,       /* one more than the greatest number of a type */
     BAL_WINDOW = 64,          /* how far a message may be behind the newest of its sender */
 };
 
@@ -65,6 +65,7 @@ enum bal_message_type {
     BAL_MSG_CHALLENGE = 12, /* to a sender whose boot is not known: are you there now? */
     BAL_MSG_PROOF = 13,     /* the answer: this is my boot */
     BAL_MSG_JOIN = 14,      /* to one that may not know the sender: this is my address (join.h) */
+    BAL_MSG_PACE = 15,      /* dispatcher to station: send me heartbeats no faster than this */
 };
 
 enum bal_join_kind { BAL_JOIN_DISPATCHER = 1, BAL_JOIN_STATION = 2 };
@@ -160,6 +161,10 @@ struct bal_message_join {
     struct bal_address address;
 };
 
+struct bal_message_pace {
+    uint32_t beat_ms; /* at least 1 */
+};
+
 struct bal_message {
     enum bal_message_type type;
     uint32_t fleet;    /* messages of other fleets are rejected */
@@ -179,6 +184,7 @@ struct bal_message {
         struct bal_message_stop stop;
         struct bal_message_nonce nonce;
         struct bal_message_join join;
+        struct bal_message_pace pace;
     };
 };
 
