@@ -185,8 +185,7 @@ void bal_network_offers_beat(struct network *net, uint32_t server) {
         return;
     struct offering offering = {net, server, BAL_REPORT_IDLE};
     const struct bal_offers offers = offers_of(&offering);
-    bal_offers_fill(&offers);
-    bal_offers_serve_backlogged(&offers);
+    bal_offers_beat(&offers);
 }
 
 struct bal_offer_party *bal_network_offers_party(const struct network *net, uint32_t server,

@@ -482,7 +482,8 @@ static void send_heartbeats(struct bal_station *s) {
         send_start(s);
     if (queue_length(s) == 0)
         bal_station_steal(s);
-    bal_station_offer(s);
+    const struct bal_offers offers = bal_station_offers(s);
+    bal_offers_beat(&offers);
 }
 
 static bool may_stop(const struct bal_station *s) {
@@ -499,17 +500,6 @@ static void offer_at_rate(struct bal_station *s) {
     bal_offers_move(&offers);
 }
 
-/* Does a dispatcher have a backlog while all free slots are offered to others? */
-static bool is_backlog_unserved(struct bal_station *s) {
-    const struct bal_offers offers = bal_station_offers(s);
-    return offers_leave_backlog(&offers);
-}
-
-static void serve_backlogged(struct bal_station *s) {
-    const struct bal_offers offers = bal_station_offers(s);
-    bal_offers_serve_backlogged(&offers);
-}
-
 /* overdue_at: when a request will have waited for too long. */
 static uint64_t next_deadline(struct bal_station *s, uint64_t overdue_at) {
     const struct station_block *block = s->block;
@@ -517,8 +507,6 @@ static uint64_t next_deadline(struct bal_station *s, uint64_t overdue_at) {
     next = overdue_at < next ? overdue_at : next;
     if (block->steal && block->steal_until < next)
         next = block->steal_until;
-    if (is_backlog_unserved(s) && block->now + block->config.beat_ns / 4 < next)
-        next = block->now + block->config.beat_ns / 4;
     if (may_stop(s) && block->idle_since + block->config.standby_ns < next)
         next = block->idle_since + block->config.standby_ns;
     return next > block->now ? next : block->now + 1;
@@ -536,7 +524,6 @@ uint64_t bal_station_run_timers(struct bal_station *s, uint64_t now) {
         bal_station_update_members(s);
         send_heartbeats(s);
     }
-    serve_backlogged(s);
     if (block->now >= block->offer_at)
         offer_at_rate(s);
     if (may_stop(s) && block->now >= block->idle_since + block->config.standby_ns)

@@ -175,9 +175,10 @@ static bool offer_to_backlogged(const struct bal_offers *o, uint32_t dispatcher)
     return party->offered > before;
 }
 
-/* Iterates backwards, because one that gets an offer may leave the set. */
-void bal_offers_serve_backlogged(const struct bal_offers *o) {
-    for (uint32_t i = offers_leave_backlog(o) ? o->backlogged->count : 0; i-- > 0;) {
+/* Where dispatchers have a backlog while free slots are offered to others: those that are no longer reserved
+ * go to them. Iterates backwards, because one that gets an offer may leave the set. */
+static void serve_backlogged(const struct bal_offers *o) {
+    for (uint32_t i = o->holders->count && o->slots ? o->backlogged->count : 0; i-- > 0;) {
         const uint32_t dispatcher = o->backlogged->slot[i];
         if (!has_backlog(o, dispatcher)) {
             offers_party(o, dispatcher)->claim.held = 0;
@@ -186,6 +187,11 @@ void bal_offers_serve_backlogged(const struct bal_offers *o) {
             offer_to_backlogged(o, dispatcher);
         }
     }
+}
+
+void bal_offers_beat(const struct bal_offers *o) {
+    bal_offers_fill(o);
+    serve_backlogged(o);
 }
 
 static void receive_question(const struct bal_offers *o, uint32_t dispatcher, double until) {
@@ -212,7 +218,7 @@ void bal_offers_receive_backlog(const struct bal_offers *o, uint32_t dispatcher,
     else if (!is_barred(o, dispatcher))
         offer_to_backlogged(o, dispatcher);
     if (party->claim.held == 0) /* another dispatcher may be able to use its offer now */
-        bal_offers_serve_backlogged(o);
+        serve_backlogged(o);
 }
 
 void bal_offers_reset(const struct bal_offers *o, uint32_t dispatcher) {

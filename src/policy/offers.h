@@ -4,7 +4,7 @@
  * A free slot is offered to one dispatcher: one that holds jobs (a backlog), else one chosen uniformly at
  * random. A slot that is offered to one without a backlog is taken back for one that has a backlog. The
  * invariant: an idle slot is not reserved for a dispatcher that cannot use it while another one has reported
- * a backlog, for longer than a beat and a quarter. The reason: a dispatcher that holds jobs uses an offer as
+ * a backlog, for longer than two beats. The reason: a dispatcher that holds jobs uses an offer as
  * soon as it receives it. One that has reported a backlog and has not used its offer for a beat is dead, cut
  * off, or has closed this server. When another one requests the slot it gets it, and the one that did not use
  * it is barred for three beats: it is chosen last, and its offers may be taken back at once. A job from it
@@ -92,12 +92,9 @@ void bal_offers_receive_backlog(const struct bal_offers *o, uint32_t dispatcher,
                                 bool alone);
 /* It has restarted, or can use offers again: it gets the present state. */
 void bal_offers_reset(const struct bal_offers *o, uint32_t dispatcher);
-/* Does a dispatcher have a backlog while all free slots are offered to others? */
-static inline bool offers_leave_backlog(const struct bal_offers *o) {
-    return o->backlogged->count && o->holders->count && o->slots;
-}
-/* If so, slots that are no longer reserved go to those with a backlog. O(dispatchers with a backlog). */
-void bal_offers_serve_backlogged(const struct bal_offers *o);
+/* The server's heartbeats have been sent: offers what is free and not offered; and slots that are no longer
+ * reserved go to dispatchers with a backlog. O(dispatchers with a backlog). */
+void bal_offers_beat(const struct bal_offers *o);
 
 /* ---- offers that are sent with responses: they cost no message ----
  *
