@@ -231,12 +231,12 @@ gone() { # pid: it has ended, whether or not somebody has asked how
 }
 
 # Pids of those that have not been told to end. One that was just forked is none yet: it has its title when it has
-# begun. Under valgrind there are no titles.
+# begun. Angie adds the number of its configuration. Under valgrind there are no titles.
 workers() {
     if [[ ${under[*]-} == valgrind* ]]; then
         pgrep -P "$nginx_pid"
     else
-        pgrep -P "$nginx_pid" -f 'worker process$'
+        pgrep -P "$nginx_pid" -f 'worker process( #[0-9]+)?$'
     fi
 }
 
