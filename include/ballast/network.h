@@ -92,6 +92,19 @@ size_t bal_network_events_print(const struct bal_network_events *events, char *t
 /* Is there one of that kind? */
 bool bal_network_events_include(const struct bal_network_events *events, enum bal_network_event_kind kind);
 
+/* Servers that have failed come back cold: a job that begins there takes `factor` times as long at first, and
+ * less from then on, linearly, until all is as usual: after `over` units of time, or after it has begun with
+ * so many jobs. */
+struct bal_cold {
+    double factor; /* 0: servers are as quick as ever */
+    double over;
+    bool jobs;
+};
+
+/* Reads "none", "FACTOR,TIME" or "FACTOR,JOBS,jobs": "5,20". On failure *cold is untouched. */
+enum bal_code bal_cold_parse(const char *text, struct bal_cold *cold, struct bal_error *err);
+size_t bal_cold_print(const struct bal_cold *cold, char *text, size_t size);
+
 struct bal_network {
     struct bal_dispatchers dispatchers;
     struct bal_dist delay; /* of every message, and of a job and its response on their ways; mean 0: none */
@@ -101,6 +114,9 @@ struct bal_network {
     double timeout; /* how long a job waits for the replies to probes; 0: ten mean delays, or a tenth of the
                      * mean service time where there is no delay */
     struct bal_churn churn;
+    struct bal_cold cold;
+    double slow_start; /* a server that is open again gets a growing share of the jobs of each dispatcher for
+                        * so long; 0: all of it at once */
     struct bal_fail_fast fail_fast;
     bool ejection; /* dispatchers eject servers that fail, and try them again later */
     struct bal_network_events events;

@@ -24,6 +24,7 @@
 #include "policy/inquiry.h"
 #include "policy/offers.h"
 #include "policy/slot_requests.h"
+#include "policy/slow_start.h"
 #include "policy/start_request.h"
 #include "policy/statement.h"
 #include "policy/tries.h"
@@ -143,6 +144,7 @@ struct dispatcher {
     struct bal_set *eligible;
     struct bal_start_request *start; /* of each server; kept where servers are switched on and off */
     struct bal_ejection *ejection;
+    struct bal_slow_start *slow;           /* NULL: servers get all that is theirs at once */
     double looks_at;                       /* when the next ELIGIBILITY_TIMER is due; INFINITY: none is */
     struct list held[BAL_JOB_CLASSES_MAX]; /* by rank */
     uint32_t held_jobs;                    /* in all of them */
@@ -155,6 +157,12 @@ struct dispatcher {
 };
 
 enum power { ON, OFF, SETUP, DOWN };
+
+/* A server that has come back and is not warm yet. */
+struct cold_server {
+    double since; /* NaN: it is warm */
+    double begun; /* jobs that it has begun with since then */
+};
 
 struct net_server {
     struct list waiting[2]; /* by lane, up to two; an interrupted job is first */
@@ -201,6 +209,7 @@ struct network {
     uint32_t dispatchers;
     struct dispatcher *dispatcher;
     struct net_server *net_server;
+    struct cold_server *cold; /* of each server; NULL: they come back warm */
     uint32_t *slots;          /* all in_slot rows */
     struct list *lane;        /* GRADED, in place of `waiting`: a row of each server, by rank */
     bool offers;              /* servers offer their free slots; else they report each of them */

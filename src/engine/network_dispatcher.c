@@ -99,6 +99,46 @@ static struct bal_closing closing_of(struct network *net, struct dispatcher *d) 
                                 .rng = &net->wires};
 }
 
+static void mark_warming(void *host, uint32_t server, bool closed);
+
+/* `closing` must outlive it. */
+static struct bal_warming warming_of(const struct network *net, struct dispatcher *d,
+                                     const struct bal_closing *closing) {
+    const struct weights *weights = &net->system.weights;
+    return (struct bal_warming){
+        .slow = d->slow,
+        .closing = closing,
+        .now = net->now,
+        .per_weight = closing->weight ? net->system.servers / weights->end[weights->groups - 1] : 1,
+        .mark = mark_warming,
+        .host = d};
+}
+
+static bool is_warming(const struct dispatcher *d) {
+    return d->slow && bal_slow_start_warming(d->slow)->count;
+}
+
+/* Time has passed, or a job has come that has not been anywhere. */
+static void warm_up(struct network *net, struct dispatcher *d, bool arrival) {
+    const struct bal_closing closing = closing_of(net, d);
+    const struct bal_warming warming = warming_of(net, d, &closing);
+    bal_slow_start_update(&warming, arrival);
+}
+
+static void begin_slow_start(struct network *net, struct dispatcher *d, uint32_t server) {
+    if (!d->slow)
+        return;
+    bal_slow_start_begin(d->slow, server, net->now);
+    warm_up(net, d, false);
+}
+
+/* None but servers that warm up are open, or could be. */
+static bool lift_slow_start(struct network *net, struct dispatcher *d) {
+    const struct bal_closing closing = closing_of(net, d);
+    const struct bal_warming warming = warming_of(net, d, &closing);
+    return bal_slow_start_lift(&warming);
+}
+
 /* A reason for not choosing it begins or ceases to hold. Reports of a closed server are not passed on before
  * it is open again. */
 static void mark_server(struct network *net, struct dispatcher *d, uint32_t server, enum bal_closed reason,
@@ -114,6 +154,15 @@ static void mark_server(struct network *net, struct dispatcher *d, uint32_t serv
         bal_network_backlog_server_eligible(d, server);
     else
         bal_network_backlog_server_ineligible(d, server);
+    if (open && reason != BAL_CLOSED_WARMING) /* it has come back */
+        begin_slow_start(net, d, server);
+    if (!open && d->eligible->count == 0 && is_warming(d))
+        lift_slow_start(net, d);
+}
+
+static void mark_warming(void *host, uint32_t server, bool closed) {
+    struct dispatcher *d = host;
+    mark_server(d->net, d, server, BAL_CLOSED_WARMING, closed);
 }
 
 /* What was heard of a silent server will be too old when it is back. */
@@ -234,6 +283,11 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
     if (d->ejection) {
         bal_ejection_sent(d->ejection, server);
         update_eligible(net, d, server);
+    }
+    if (d->slow && d->slow->server[server].warming) {
+        const struct bal_closing closing = closing_of(net, d);
+        const struct bal_warming warming = warming_of(net, d, &closing);
+        bal_slow_start_chosen(&warming, server);
     }
     if (network_link_is_cut(net, j->dispatcher, server)) /* no connection comes about */
         network_schedule(net, net->now + net->timeout, (struct message){.type = FAILURE, .job = job});
@@ -360,6 +414,8 @@ static void close_tried(struct network *net, struct dispatcher *d, const struct 
         return;
     const struct bal_closing closing = closing_of(net, d);
     bal_closing_close_tried(&closing, &j->tries);
+    if (d->eligible->count == 0 && is_warming(d) && lift_slow_start(net, d))
+        bal_closing_close_tried(&closing, &j->tries);
     update_eligible_set(net, d);
 }
 
@@ -473,6 +529,11 @@ void bal_net_dispatcher_probe_timeout(struct network *net, const struct message 
 }
 
 void bal_net_dispatcher_receive_job(struct network *net, uint32_t job) {
+    struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
+    if (is_warming(d)) {
+        d->fleet.now = net->now * net->system.per_unit;
+        warm_up(net, d, net->job[job].tries.count == 0);
+    }
     if (net->takes_time && net->spec->policy->sample && send_probes(net, job))
         return;
     route_job(net, job);
@@ -745,11 +806,13 @@ static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
         d->said = malloc(n);
     if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
         bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
-    if (!d->own || !d->length || !d->urgent || !d->eligible || !d->fleet.ask ||
-        (net->offers && (!d->seen || !d->request)) || (wire->heartbeat > 0 && !d->known_until) ||
-        !d->closed || (system->features & POWER_SWITCHING && !d->start) ||
-        (wire->delay.mean > 0 && !d->newest) || ((wire->heartbeat > 0 || wire->ejection) && !d->said) ||
-        (wire->ejection && !d->ejection) ||
+    if (wire->slow_start > 0 && (d->slow = malloc(bal_slow_start_size(n))))
+        bal_slow_start_init(d->slow, n, wire->slow_start);
+    if ((wire->slow_start > 0 && !d->slow) || !d->own || !d->length || !d->urgent || !d->eligible ||
+        !d->fleet.ask || (net->offers && (!d->seen || !d->request)) ||
+        (wire->heartbeat > 0 && !d->known_until) || !d->closed ||
+        (system->features & POWER_SWITCHING && !d->start) || (wire->delay.mean > 0 && !d->newest) ||
+        ((wire->heartbeat > 0 || wire->ejection) && !d->said) || (wire->ejection && !d->ejection) ||
         (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||
         (system->features & WEIGHT_INDEX && bal_ranking_init(&d->ranking, &d->fleet)))
         return BAL_E_MEMORY;
@@ -781,6 +844,7 @@ static void fini_knowledge(struct dispatcher *d) {
     free(d->seen);
     free(d->request);
     free(d->ejection);
+    free(d->slow);
     free(d->fleet.ask);
 }
 

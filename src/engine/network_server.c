@@ -190,6 +190,20 @@ static void count_down(struct network *net, uint32_t server, uint32_t rank) {
 
 /* ---- service ---- */
 
+/* How many times as long as at a warm server a job takes that begins there now. */
+static double cold_factor(struct network *net, uint32_t server) {
+    const struct bal_cold *law = &net->wire->cold;
+    struct cold_server *c = &net->cold[server];
+    if (isnan(c->since))
+        return 1;
+    const double part = (law->jobs ? c->begun++ : net->now - c->since) / law->over;
+    if (part >= 1) {
+        c->since = NAN;
+        return 1;
+    }
+    return law->factor - (law->factor - 1) * part;
+}
+
 static void start_service(struct network *net, uint32_t server, uint32_t job) {
     struct system *system = &net->system;
     struct net_server *s = &net->net_server[server];
@@ -199,7 +213,8 @@ static void start_service(struct network *net, uint32_t server, uint32_t job) {
     j->version++;
     if (system->features & MULTISERVER)
         tally_work_up(&system->tally, net->now);
-    network_schedule(net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed),
+    const double slower = net->cold ? cold_factor(net, server) : 1;
+    network_schedule(net, net->now + (s->fails_fast ? net->sink_time : j->left * s->per_speed * slower),
                      (struct message){.type = COMPLETE, .server = server, .job = job, .version = j->version});
     if (j->started)
         return;
@@ -545,6 +560,8 @@ void bal_net_server_fail(struct network *net, uint32_t server) {
 
 void bal_net_server_repair(struct network *net, uint32_t server) {
     set_power(net, server, ON);
+    if (net->cold)
+        net->cold[server] = (struct cold_server){.since = net->now};
     if (net->system.features & POWER_SWITCHING)
         set_timer(net, server, &net->standby);
     if (policy_wants(net, BAL_REPORT_ON))
@@ -575,8 +592,12 @@ enum bal_code bal_net_servers_init(struct network *net) {
     net->slots = malloc((size_t)n * system->slots * sizeof *net->slots);
     const size_t lanes = system->features & GRADED ? (size_t)n * system->classes : 0;
     net->lane = lanes ? malloc(lanes * sizeof *net->lane) : NULL;
-    if (!net->net_server || !net->slots || (lanes && !net->lane))
+    const bool cold = net->wire->cold.factor > 0;
+    net->cold = cold ? malloc(n * sizeof *net->cold) : NULL;
+    if (!net->net_server || !net->slots || (lanes && !net->lane) || (cold && !net->cold))
         return BAL_E_MEMORY;
+    for (uint32_t i = 0; cold && i < n; i++)
+        net->cold[i] = (struct cold_server){.since = NAN};
     for (size_t i = 0; i < lanes; i++)
         net->lane[i] = (struct list){NO_INDEX, NO_INDEX, 0};
     const uint32_t good = n - (uint32_t)lrint(net->wire->fail_fast.share * n);
@@ -609,4 +630,5 @@ void bal_net_servers_fini(struct network *net) {
     free(net->net_server);
     free(net->slots);
     free(net->lane);
+    free(net->cold);
 }

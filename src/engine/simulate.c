@@ -378,6 +378,34 @@ static enum bal_code check_network(const struct bal_model *model, enum bal_engin
     return check_events(model, err);
 }
 
+/* Servers that come back cold, and dispatchers that spare them. */
+static enum bal_code check_cold(const struct bal_model *model, const struct bal_policy *policy,
+                                struct bal_error *err) {
+    const struct bal_network *network = &model->network;
+    const bool cold = network->cold.factor > 0, slow = network->slow_start > 0;
+    if ((cold || slow) && !(network->churn.up > 0) &&
+        !bal_network_events_include(&network->events, BAL_EVENT_RESTART_SERVERS))
+        return bal_fail(err, BAL_E_MODEL,
+                        "%s is for servers that come back; give churn, or events with restart-servers",
+                        cold ? "cold" : "slow-start");
+    if (slow && !(network->heartbeat > 0) && !network->ejection)
+        return bal_fail(err, BAL_E_MODEL,
+                        "dispatchers do not know which servers have come back, and slow-start needs that; "
+                        "give a heartbeat or ejection");
+    if (slow && policy->wants & (BAL_WANTS_IDLE | BAL_WANTS_STILL_IDLE | BAL_WANTS_POWER))
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "under policy '%s' servers offer their free slots, and slow-start cannot be had; leave "
+            "it out, or use a policy without idle reports, such as least-conn",
+            policy->name);
+    const bool interrupts =
+        bal_model_discipline(model, policy->flags & BAL_SERVES_RANKS) == BAL_DISCIPLINE_PREEMPTIVE;
+    return cold && interrupts
+               ? bal_fail(err, BAL_E_MODEL,
+                          "servers that come back cold do not interrupt jobs; use discipline nonpreemptive")
+               : BAL_OK;
+}
+
 /* The markov engine passes 1 + 1/load possible events for each arrival, the event engine two; one of those
  * costs about a third to a tenth as much. Down to this load the first costs a few times as much at most, and
  * all policies see the same possible completions; below it is slower by 1/load (docs/decisions/0002). */
@@ -486,6 +514,8 @@ enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal
         code = check_news(model, err);
     if (!code && network)
         code = check_network(model, engine, err);
+    if (!code && network)
+        code = check_cold(model, policy->policy, err);
     if (code)
         return code;
     if (network) {

@@ -5,66 +5,36 @@
 
 #include "ballast/live/slow_start.h"
 
-#include <math.h>
+static void mark(void *host, uint32_t server, bool closed) {
+    bal_dispatcher_server_mark(host, server, WARMING, closed);
+}
+
+static struct bal_warming warming_of(struct bal_dispatcher *d, const struct bal_closing *closing) {
+    const struct block *block = d->block;
+    return (struct bal_warming){.slow = d->slow,
+                                .closing = closing,
+                                .now = (double)block->now,
+                                .per_weight = block->weights > 0 ? block->present / block->weights : 1,
+                                .mark = mark,
+                                .host = d};
+}
 
 bool bal_dispatcher_lift_slow_start(struct bal_dispatcher *d) {
-    const struct bal_set *warming = bal_slow_start_warming(d->slow);
-    for (uint32_t i = 0; i < warming->count; i++)
-        bal_dispatcher_server_mark(d, warming->slot[i], WARMING, false);
-    return warming->count > 0;
-}
-
-static void end_slow_start(struct bal_dispatcher *d, uint32_t server) {
-    bal_slow_start_end(d->slow, server);
-    bal_dispatcher_server_mark(d, server, WARMING, false);
-}
-
-static bool is_closed_otherwise(const struct bal_dispatcher *d, uint32_t server) {
-    return d->server[server].closed & ~(uint32_t)WARMING;
-}
-
-/* Servers that are open, whether or not they have credit: all, and those that do not warm up. */
-static uint32_t count_open(const struct bal_dispatcher *d, uint32_t *warm) {
-    const struct bal_set *warming = bal_slow_start_warming(d->slow);
-    uint32_t count = d->open->count;
-    *warm = d->open->count;
-    for (uint32_t i = 0; i < warming->count; i++) {
-        const uint32_t closed = d->server[warming->slot[i]].closed;
-        count += closed == WARMING;
-        *warm -= closed == 0;
-    }
-    return count;
-}
-
-/* Weights are relative to their mean over all servers. */
-static double part_of(const struct bal_dispatcher *d, uint32_t server, uint32_t open) {
-    const struct block *block = d->block;
-    const double weight = block->weighted ? d->weight[server] * block->present / block->weights : 1;
-    return open ? fmin(weight / open, 1) : 1;
+    const struct bal_closing closing = closing_of(d);
+    const struct bal_warming warming = warming_of(d, &closing);
+    return bal_slow_start_lift(&warming);
 }
 
 void bal_dispatcher_warm_up(struct bal_dispatcher *d, bool arrival) {
-    const struct bal_set *warming = bal_slow_start_warming(d->slow);
-    const double now = (double)d->block->now;
-    uint32_t warm;
-    const uint32_t open = count_open(d, &warm);
-    for (uint32_t i = warming->count; i-- > 0;) {
-        const uint32_t server = warming->slot[i];
-        if (bal_slow_start_share(d->slow, server, now) >= 1) {
-            end_slow_start(d, server);
-            continue;
-        }
-        if (arrival && !is_closed_otherwise(d, server))
-            bal_slow_start_earn(d->slow, server, now, part_of(d, server, open));
-        bal_dispatcher_server_mark(d, server, WARMING, warm > 0 && !bal_slow_start_allows(d->slow, server));
-    }
+    const struct bal_closing closing = closing_of(d);
+    const struct bal_warming warming = warming_of(d, &closing);
+    bal_slow_start_update(&warming, arrival);
 }
 
 void bal_dispatcher_warming_chosen(struct bal_dispatcher *d, uint32_t server) {
-    uint32_t warm;
-    bal_slow_start_pay(d->slow, server);
-    (void)count_open(d, &warm);
-    bal_dispatcher_server_mark(d, server, WARMING, warm > 0 && !bal_slow_start_allows(d->slow, server));
+    const struct bal_closing closing = closing_of(d);
+    const struct bal_warming warming = warming_of(d, &closing);
+    bal_slow_start_chosen(&warming, server);
 }
 
 /* It begins closed: the next request that comes decides. A fleet that begins as a whole has nobody who could

@@ -2,6 +2,8 @@
 /* Slow start: which servers warm up. */
 #include "policy/slow_start.h"
 
+#include <math.h>
+
 static size_t set_at(uint32_t servers) {
     return sizeof(struct bal_slow_start) + servers * sizeof(struct bal_slow_start_server);
 }
@@ -39,4 +41,59 @@ void bal_slow_start_begin(struct bal_slow_start *slow, uint32_t server, double n
 void bal_slow_start_end(struct bal_slow_start *slow, uint32_t server) {
     slow->server[server] = (struct bal_slow_start_server){0};
     bal_set_remove(bal_slow_start_warming(slow), server);
+}
+
+/* ---- which are open ---- */
+
+bool bal_slow_start_lift(const struct bal_warming *w) {
+    const struct bal_set *warming = bal_slow_start_warming(w->slow);
+    for (uint32_t i = 0; i < warming->count; i++)
+        w->mark(w->host, warming->slot[i], false);
+    return warming->count > 0;
+}
+
+static bool is_closed_otherwise(const struct bal_warming *w, uint32_t server) {
+    return *closing_reasons(w->closing, server) & ~(uint32_t)BAL_CLOSED_WARMING;
+}
+
+/* Servers that are open, whether or not they have credit: all, and those that do not warm up. */
+static uint32_t count_open(const struct bal_warming *w, uint32_t *warm) {
+    const struct bal_set *warming = bal_slow_start_warming(w->slow);
+    uint32_t count = w->closing->open->count;
+    *warm = count;
+    for (uint32_t i = 0; i < warming->count; i++) {
+        const uint32_t closed = *closing_reasons(w->closing, warming->slot[i]);
+        count += closed == BAL_CLOSED_WARMING;
+        *warm -= closed == 0;
+    }
+    return count;
+}
+
+static double part_of(const struct bal_warming *w, uint32_t server, uint32_t open) {
+    const double weight = w->closing->weight ? w->closing->weight[server] * w->per_weight : 1;
+    return open ? fmin(weight / open, 1) : 1;
+}
+
+void bal_slow_start_update(const struct bal_warming *w, bool arrival) {
+    const struct bal_set *warming = bal_slow_start_warming(w->slow);
+    uint32_t warm;
+    const uint32_t open = count_open(w, &warm);
+    for (uint32_t i = warming->count; i-- > 0;) {
+        const uint32_t server = warming->slot[i];
+        if (bal_slow_start_share(w->slow, server, w->now) >= 1) {
+            bal_slow_start_end(w->slow, server);
+            w->mark(w->host, server, false);
+            continue;
+        }
+        if (arrival && !is_closed_otherwise(w, server))
+            bal_slow_start_earn(w->slow, server, w->now, part_of(w, server, open));
+        w->mark(w->host, server, warm > 0 && !bal_slow_start_allows(w->slow, server));
+    }
+}
+
+void bal_slow_start_chosen(const struct bal_warming *w, uint32_t server) {
+    uint32_t warm;
+    bal_slow_start_pay(w->slow, server);
+    (void)count_open(w, &warm);
+    w->mark(w->host, server, warm > 0 && !bal_slow_start_allows(w->slow, server));
 }

@@ -13,11 +13,7 @@
 #ifndef POLICY_SLOW_START_H
 #define POLICY_SLOW_START_H
 
-#include "ballast/set.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "policy/closing.h"
 
 enum { BAL_SLOW_START_CREDIT = 2 }; /* at most, in requests */
 
@@ -70,5 +66,23 @@ static inline void bal_slow_start_pay(struct bal_slow_start *slow, uint32_t serv
     struct bal_slow_start_server *s = &slow->server[server];
     s->credit = s->credit > 1 ? s->credit - 1 : 0;
 }
+
+/* Which of them are open, at a host that closes servers as policy/closing.h does: a view, made for a call. */
+struct bal_warming {
+    struct bal_slow_start *slow;
+    const struct bal_closing *closing;
+    double now;
+    double per_weight; /* 1 over the mean weight of all servers; where they have none it is not used */
+    void (*mark)(void *host, uint32_t server, bool closed); /* BAL_CLOSED_WARMING begins or ceases to hold */
+    void *host;
+};
+
+/* Time has passed, or a job has come: those that have credit are open, the others are closed as long as
+ * another server is open. */
+void bal_slow_start_update(const struct bal_warming *w, bool arrival);
+/* A server that warms up has been chosen. */
+void bal_slow_start_chosen(const struct bal_warming *w, uint32_t server);
+/* No other server is open: all that warm up are. Returns whether there are any. */
+bool bal_slow_start_lift(const struct bal_warming *w);
 
 #endif

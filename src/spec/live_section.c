@@ -223,6 +223,8 @@ static const char *why_not_live(const struct bal_model *model) {
                "`events` out";
     if (model->network.dispatchers.unequal)
         return "each dispatcher gets as many requests as the others; give their number alone";
+    if (model->network.slow_start > 0 || model->network.cold.factor > 0)
+        return "stations know no slow start; leave `slow-start` and `cold` out";
     if (mean < 0.001 || mean > 1000)
         return "times are in seconds; the mean service time must be from 0.001 to 1000, such as exp(0.05)";
     return NULL;

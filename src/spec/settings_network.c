@@ -83,6 +83,23 @@ static size_t print_churn(const struct bal_draft *draft, char *text, size_t size
     return bal_churn_print(&draft->c.model.network.churn, text, size);
 }
 
+static enum bal_code set_cold(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return bal_cold_parse(text, &draft->c.model.network.cold, err);
+}
+
+static size_t print_cold(const struct bal_draft *draft, char *text, size_t size) {
+    return bal_cold_print(&draft->c.model.network.cold, text, size);
+}
+
+static enum bal_code set_slow_start(struct bal_draft *draft, const char *text, struct bal_error *err) {
+    return set_time(text, &draft->c.model.network.slow_start, err);
+}
+
+static size_t print_slow_start(const struct bal_draft *draft, char *text, size_t size) {
+    const double time = draft->c.model.network.slow_start;
+    return bal_value_print_or(time, time > 0, "none", text, size);
+}
+
 static enum bal_code set_fail_fast(struct bal_draft *draft, const char *text, struct bal_error *err) {
     return bal_fail_fast_parse(text, &draft->c.model.network.fail_fast, err);
 }
@@ -180,6 +197,18 @@ static const struct bal_field fields[] = {
      .argument = "UP,DOWN",
      .help =
          "mean times for which servers work and are down; jobs there are retried, or lost: `1000,10,lose`"},
+    {.name = "cold",
+     BAL_SETTING(cold),
+     .default_value = "none",
+     .argument = "FACTOR,TIME",
+     .help =
+         "jobs take so many times as long at a server that has come back; falls to 1 in that time, or in so "
+         "many jobs: `5,20`, `5,100,jobs`"},
+    {.name = "slow-start",
+     BAL_SETTING(slow_start),
+     .default_value = "none",
+     .argument = "TIME",
+     .help = "for so long dispatchers give a server that has come back a growing share"},
     {.name = "fail-fast",
      BAL_SETTING(fail_fast),
      .default_value = "none",

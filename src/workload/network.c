@@ -12,7 +12,8 @@
 bool bal_network_is_plain(const struct bal_network *network) {
     return network->dispatchers.count <= 1 && !(network->delay.mean > 0) && !(network->loss > 0) &&
            !(network->heartbeat > 0) && !(network->churn.up > 0) && !(network->fail_fast.share > 0) &&
-           !network->ejection && network->events.count == 0;
+           !network->ejection && network->events.count == 0 && !(network->cold.factor > 0) &&
+           !(network->slow_start > 0);
 }
 
 bool bal_network_is_near(const struct bal_network *network) {
@@ -158,6 +159,38 @@ size_t bal_churn_print(const struct bal_churn *churn, char *text, size_t size) {
     length = append_text(text, size, length, ",");
     length = append_number(text, size, length, churn->down);
     return append_text(text, size, length, churn->lose ? ",lose" : "");
+}
+
+enum bal_code bal_cold_parse(const char *text, struct bal_cold *cold, struct bal_error *err) {
+    struct bal_cold read = {0};
+    char factor[64], over[64] = "", what[64] = "";
+    const char *rest = next_part(text, factor);
+    if (!rest && strcmp(factor, "none") == 0) {
+        *cold = read;
+        return BAL_OK;
+    }
+    rest = rest ? next_part(rest, over) : NULL;
+    if (rest)
+        rest = next_part(rest, what);
+    read.jobs = strcmp(what, "jobs") == 0;
+    if (rest || (*what && !read.jobs) || !parse_number(factor, 1, 1e6, &read.factor) ||
+        !parse_number(over, 1e-9, 1e15, &read.over))
+        return bal_fail(err, BAL_E_SYNTAX,
+                        "'%.60s' is neither none nor how many times as long jobs take at a server that has "
+                        "come back, from 1 on, and for how long that falls, such as 5,20 or, by the number "
+                        "of jobs, 5,100,jobs",
+                        text);
+    *cold = read;
+    return BAL_OK;
+}
+
+size_t bal_cold_print(const struct bal_cold *cold, char *text, size_t size) {
+    if (!(cold->factor > 0))
+        return append_text(text, size, 0, "none");
+    size_t length = append_number(text, size, 0, cold->factor);
+    length = append_text(text, size, length, ",");
+    length = append_number(text, size, length, cold->over);
+    return append_text(text, size, length, cold->jobs ? ",jobs" : "");
 }
 
 enum bal_code bal_fail_fast_parse(const char *text, struct bal_fail_fast *fail_fast, struct bal_error *err) {

@@ -1,4 +1,4 @@
-# Reports at the times of a renewal process, a bounded backlog, a hold-limit, probes one after the other: what is refused.
+# Reports at the times of a renewal process, a bounded backlog, a hold-limit, cold servers, probes one after the other: what is refused.
 $ ballast compare --reports det --delay 0.1 --policy rcpb
 ! ballast: --policy: reports by a law need one dispatcher next to its servers; leave it out, or what needs the network
 ? 2
@@ -97,4 +97,19 @@ $ ballast compare --hold-limit 3,2 --high 0.3 --policy jiq:else=hold
 ? 2
 $ ballast compare --hold-limit 3 --policy central
 ! ballast: --policy: policy 'central' is one common queue and needs room for all jobs; leave out the hold-limit
+? 2
+$ ballast compare --cold 5 --churn 100,1
+! ballast: --cold 5: '5' is neither none nor how many times as long jobs take at a server that has come back, from 1 on, and for how long that falls, such as 5,20 or, by the number of jobs, 5,100,jobs
+? 2
+$ ballast compare --cold 5,20 --policy random
+! ballast: --policy: cold is for servers that come back; give churn, or events with restart-servers
+? 2
+$ ballast compare --slow-start 20 --churn 100,1 --policy random
+! ballast: --policy: dispatchers do not know which servers have come back, and slow-start needs that; give a heartbeat or ejection
+? 2
+$ ballast compare --slow-start 20 --churn 100,1 --heartbeat 1 --policy jiq
+! ballast: --policy: under policy 'jiq' servers offer their free slots, and slow-start cannot be had; leave it out, or use a policy without idle reports, such as least-conn
+? 2
+$ ballast compare --cold 5,20 --churn 100,1 --high 0.3 --policy pod-sep
+! ballast: --policy: servers that come back cold do not interrupt jobs; use discipline nonpreemptive
 ? 2

@@ -126,6 +126,10 @@ $ ballast help compare
 |                            (default none)
 |   --churn UP,DOWN          mean times for which servers work and are down; jobs there are retried, or lost:
 |                            1000,10,lose (default none)
+|   --cold FACTOR,TIME       jobs take so many times as long at a server that has come back; falls to 1 in that
+|                            time, or in so many jobs: 5,20, 5,100,jobs (default none)
+|   --slow-start TIME        for so long dispatchers give a server that has come back a growing share (default
+|                            none)
 |   --fail-fast SHARE        share of servers that answer fast and wrongly, and how fast: 0.1, 0.1,0.05 (default
 |                            none)
 |   --ejection               dispatchers eject servers that fail several times in a row, and try them again later
