@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ static const char help[] =
     "       ballastd [--config FILE] --check            tell all mistakes of the configuration\n"
     "       ballastd [--config FILE] status             show the apps and replicas of the keeper that runs\n"
     "       ballastd [--config FILE] wake|rest APP      wake an app, or let it rest\n"
+    "       ballastd --ids ADDRESS...                   print the ids that these addresses have in "
+    "datagrams\n"
     "\n"
     "Starts apps when they are wanted and stops them when they have no work. Stations and dispatchers of a\n"
     "fleet say when; replicas of one thing are scaled by one command. SIGTERM ends the keeper and leaves or\n"
@@ -28,6 +31,9 @@ static const char help[] =
     "\n"
     "  --config FILE   the configuration (default /etc/ballast/keeper.yaml)\n"
     "  --check         read it, print each mistake as FILE:LINE:COLUMN: ..., and do nothing else\n"
+    "  --ids           print the number that stands for each address, IP:PORT or unix:PATH, in datagrams and "
+    "in\n"
+    "                  debug lines of nginx\n"
     "  --keys          print all keys of the configuration with their defaults\n"
     "  --version       print the version\n"
     "  --help          print this\n"
@@ -69,11 +75,34 @@ static int run(const char *path, enum mode mode, int argc, char **argv) {
     return status;
 }
 
+/* Datagrams name stations and dispatchers by a hash of their address. */
+static int print_ids(int count, char **text) {
+    if (count == 0) {
+        fputs("ballastd: --ids: name addresses, as in 10.0.0.11:8080\n", stderr);
+        return 2;
+    }
+    struct address address;
+    uint64_t id;
+    for (int i = 0; i < count; i++)
+        if (!address_read_station(text[i], &address, &id)) {
+            fprintf(stderr,
+                    "ballastd: --ids: '%.200s' is no address; write IP:PORT, [IPV6]:PORT or unix:PATH\n",
+                    text[i]);
+            return 2;
+        }
+    for (int i = 0; i < count && address_read_station(text[i], &address, &id); i++)
+        printf("%" PRIu64 " %s\n", id, text[i]);
+    return fflush(stdout) ? 1 : 0;
+}
+
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"config", required_argument, NULL, 'c'}, {"check", no_argument, NULL, 'k'},
-        {"keys", no_argument, NULL, 'y'},         {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},         {0}};
+    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"check", no_argument, NULL, 'k'},
+                                            {"ids", no_argument, NULL, 'i'},
+                                            {"keys", no_argument, NULL, 'y'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {0}};
     const char *path = default_path;
     enum mode mode = RUN;
     if (!have_standard_descriptors())
@@ -86,6 +115,8 @@ int main(int argc, char **argv) {
         case 'k':
             mode = CHECK;
             break;
+        case 'i':
+            return print_ids(argc - optind, argv + optind);
         case 'y':
             config_print_keys(stdout);
             return 0;

@@ -6,6 +6,7 @@ $ ballastd --help
 |        ballastd [--config FILE] --check            tell all mistakes of the configuration
 |        ballastd [--config FILE] status             show the apps and replicas of the keeper that runs
 |        ballastd [--config FILE] wake|rest APP      wake an app, or let it rest
+|        ballastd --ids ADDRESS...                   print the ids that these addresses have in datagrams
 |
 | Starts apps when they are wanted and stops them when they have no work. Stations and dispatchers of a
 | fleet say when; replicas of one thing are scaled by one command. SIGTERM ends the keeper and leaves or
@@ -14,11 +15,23 @@ $ ballastd --help
 |
 |   --config FILE   the configuration (default /etc/ballast/keeper.yaml)
 |   --check         read it, print each mistake as FILE:LINE:COLUMN: ..., and do nothing else
+|   --ids           print the number that stands for each address, IP:PORT or unix:PATH, in datagrams and in
+|                   debug lines of nginx
 |   --keys          print all keys of the configuration with their defaults
 |   --version       print the version
 |   --help          print this
 |
 | Exit status: 0 success, 1 it could not run or the keeper did not answer, 2 bad input.
+# The same address, written in two ways, is one.
+$ ballastd --ids 10.0.0.11:8080 '[fd00:0::11]:80' '[fd00::11]:80' unix:/run/app
+| 7927567596076270976 10.0.0.11:8080
+| 59270984097459728 [fd00:0::11]:80
+| 59270984097459728 [fd00::11]:80
+| 15824627993254598374 unix:/run/app
+$ ballastd --ids; ballastd --ids 10.0.0.11
+! ballastd: --ids: name addresses, as in 10.0.0.11:8080
+! ballastd: --ids: '10.0.0.11' is no address; write IP:PORT, [IPV6]:PORT or unix:PATH
+? 2
 $ ballastd --version
 | ballastd 1.0.0
 $ ballastd --nonsense
