@@ -91,6 +91,9 @@ enum bal_code bal_lab_run(const struct bal_case *cases, size_t count, const stru
  * not as narrow as was wanted is no reason not to.) */
 bool bal_result_is_sure(const struct bal_result *result);
 
+/* Is the mean response time farther from a known one than its 99.9 % interval and the error of that allow? */
+bool bal_result_contradicts(const struct bal_result *result, double known, double error);
+
 /* A quantile of the case that it was asked for, or that is always measured; NaN: neither. */
 struct bal_estimate bal_result_quantile(const struct bal_case *c, const struct bal_result *result,
                                         enum bal_distribution distribution, double quantile);

@@ -64,6 +64,8 @@ struct bal_expansion {
     double limit, first, second; /* N servers: limit + first / N + second / N^2 */
     double response_mean;        /* that sum */
     double error;                /* how far it may be from the truth: an estimate, no bound */
+    /* 50, 90, 99, 99.9 %, first come, first served, and the same of them; NaN for other disciplines */
+    double response_quantile[4], quantile_error[4];
 };
 
 /* For pod and its sisters with exponential sizes on equal servers of one slot, in less than a tenth of a
@@ -76,8 +78,9 @@ static inline bool bal_expansion_is_close(const struct bal_expansion *expansion)
     return expansion->error <= 0.01 * expansion->response_mean;
 }
 
-/* A few equal servers with exponential sizes are a Markov chain that can be solved as it is (docs/theory.md):
- * pod, jsq, least-conn, jiq, pi, rcpb and tabs with up to eight servers. */
+/* Equal servers with exponential sizes are a Markov chain that can be solved as it is (docs/theory.md): pod,
+ * jsq, least-conn, jiq, pi, rcpb and tabs with up to eight servers; the first four with more, as far as
+ * queues are short. */
 struct bal_chain {
     size_t states;
     double lost; /* share of jobs that come where the chain is cut off */
@@ -89,7 +92,7 @@ enum bal_chain_outcome {
 };
 
 /* Fills in *known, exact but for what is cut off, and *chain; means are right to about 1e-9, and so is the
- * distribution. Some seconds for 100 000 states. */
+ * distribution; with more than eight servers to about 1e-5. Some seconds for 100 000 states. */
 enum bal_chain_outcome bal_theory_solve_chain(const struct bal_model *model,
                                               const struct bal_policy_spec *policy, size_t most,
                                               struct bal_prediction *known, struct bal_chain *chain);

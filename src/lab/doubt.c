@@ -82,15 +82,19 @@ static bool differs_from_exact(const struct bal_result *result, enum bal_metric 
            bal_estimate_half_width(measured, result->replications - taken, theory_confidence);
 }
 
+bool bal_result_contradicts(const struct bal_result *result, double known, double error) {
+    const struct bal_estimate measured = result->metric[BAL_RESPONSE_MEAN];
+    return fabs(measured.mean - known) >
+           bal_estimate_half_width(measured, result->replications - result->controls, theory_confidence) +
+               error;
+}
+
 /* Outside of that interval by more than the expansion may be wrong, where it says that this is little? */
 static bool differs_from_expansion(const struct bal_case *c, const struct bal_result *result) {
     struct bal_expansion expansion;
     if (!bal_theory_expand(&c->model, &c->policy, &expansion) || !bal_expansion_is_close(&expansion))
         return false;
-    const struct bal_estimate measured = result->metric[BAL_RESPONSE_MEAN];
-    return fabs(measured.mean - expansion.response_mean) >
-           bal_estimate_half_width(measured, result->replications - result->controls, theory_confidence) +
-               expansion.error;
+    return bal_result_contradicts(result, expansion.response_mean, expansion.error);
 }
 
 static bool contradicts_theory(const struct bal_case *c, const struct bal_result *result) {

@@ -11,6 +11,7 @@ struct args {
     struct bal_request common; /* first: options write into it */
     bool explain;
     bool exact;
+    bool theory;
 };
 
 static enum bal_code set_explain(void *into, const char *value, struct bal_error *err) {
@@ -25,13 +26,21 @@ static enum bal_code set_exact(void *into, const char *value, struct bal_error *
     return BAL_OK;
 }
 
+static enum bal_code set_theory(void *into, const char *value, struct bal_error *err) {
+    (void)value, (void)err;
+    ((struct args *)into)->theory = true;
+    return BAL_OK;
+}
+
 static const struct bal_option options[] = {
     BAL_MODEL_OPTIONS,
     BAL_POLICY_OPTION,
     BAL_RUN_OPTIONS,
     BAL_PERCENTILES_OPTION,
     {"explain", NULL, "say below the table what it means and what to do", set_explain},
-    {"exact", NULL, "theory: solve the Markov chains of a few servers, up to 8 (seconds)", set_exact},
+    {"theory", NULL, "columns of theory next to percentiles, in place of bars", set_theory},
+    {"exact", NULL, "theory: solve the Markov chains of a few servers, or of short queues (seconds)",
+     set_exact},
     BAL_OUTPUT_OPTIONS,
 };
 
@@ -63,21 +72,31 @@ static void print(const struct args *args, const struct comparison *comparison, 
         bal_comparison_explain(comparison, out);
 }
 
+/* A result is held to what was not known when it was made. */
+static void doubt_by_chain(const struct bal_theory_row *theory_row, const struct bal_case *c,
+                           struct bal_result *result) {
+    const double mean = theory_row->known.response_mean;
+    const bool has_mean = result->jobs > 0 && result->verdict != BAL_UNSTABLE;
+    if (has_mean && !c->path && !c->run.trace && bal_result_contradicts(result, mean, 1e-5 * mean))
+        result->doubts |= BAL_DOUBT_THEORY;
+}
+
 /* What cannot be solved keeps the theory that it has. */
-static void solve_chains(struct bal_theory_row *theory_row, const struct bal_case *cases, size_t count,
-                         const struct bal_asking *asking) {
+static void solve_chains(struct bal_theory_row *theory_row, const struct bal_case *cases,
+                         struct bal_result *results, size_t count, const struct bal_asking *asking) {
     for (size_t i = 0; i < count && !bal_asking_is_stopped(asking); i++) {
         char policy[200];
         bal_policy_print(&cases[i].policy, policy, sizeof policy);
         const bool already = theory_row[i].known.kind == BAL_THEORY_EXACT;
         const enum bal_chain_outcome outcome =
             already ? BAL_CHAIN_SOLVED : bal_theory_row_solve(&theory_row[i], &cases[i]);
+        if (outcome == BAL_CHAIN_SOLVED && !already)
+            doubt_by_chain(&theory_row[i], &cases[i], &results[i]);
         if (outcome == BAL_CHAIN_NONE)
             bal_asking_warn(asking, "%s: --exact: no chain is known for this policy on this fleet", policy);
         if (outcome == BAL_CHAIN_LARGE)
             bal_asking_warn(asking,
-                            "%s: --exact: the chain is too large; fewer servers (at most 8) or a lower load "
-                            "would do",
+                            "%s: --exact: the chain is too large; fewer servers or a lower load would do",
                             policy);
     }
 }
@@ -95,7 +114,7 @@ static enum bal_code run(const struct args *args, struct bal_case *cases, struct
     if (!theory_row)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     if (args->exact && code != BAL_E_STOPPED)
-        solve_chains(theory_row, cases, common->policies, asking);
+        solve_chains(theory_row, cases, results, common->policies, asking);
     const struct comparison comparison = {
         .cases = cases,
         .results = results,
@@ -106,6 +125,7 @@ static enum bal_code run(const struct args *args, struct bal_case *cases, struct
         .draft = &common->draft,
         .called = common->called,
         .cut_short = code == BAL_E_STOPPED,
+        .theory_columns = args->theory,
     };
     print(args, &comparison, asking->out);
     free(theory_row);

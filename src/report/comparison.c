@@ -229,6 +229,12 @@ static void json_expansion(struct json *json, const struct bal_expansion *expans
     bal_json_number(json, "second", expansion->second);
     bal_json_number(json, "response_mean", expansion->response_mean);
     bal_json_number(json, "error", expansion->error);
+    for (int i = 0; i < 4 && !isnan(expansion->response_quantile[0]); i++) {
+        char error[40];
+        snprintf(error, sizeof error, "%s_error", quantile_names[i]);
+        bal_json_number(json, quantile_names[i], expansion->response_quantile[i]);
+        bal_json_number(json, error, expansion->quantile_error[i]);
+    }
     bal_json_close(json, '}');
 }
 

@@ -18,6 +18,7 @@ struct comparison {
     const char *const *called; /* the alias by which each policy was given; NULL: none; NULL instead of the
                                   list: no policy has one */
     bool cut_short;
+    bool theory_columns; /* in text: theory of percentiles, too */
 };
 
 void bal_comparison_text(const struct comparison *comparison, enum bal_table_style style, FILE *out);

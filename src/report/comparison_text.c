@@ -164,6 +164,7 @@ static bool shows_power(const struct comparison *comparison) {
 struct columns {
     struct bal_percentiles percentiles;
     bool classes, powered;
+    bool theory;   /* next to each percentile */
     uint32_t many; /* classes, if there are more than two: means only, for lack of space */
     bool bars;     /* they fit */
 };
@@ -180,13 +181,42 @@ static struct columns columns_of(const struct comparison *comparison) {
                             .classes = classes,
                             .many = c->model.class_count,
                             .powered = powered,
-                            .bars = !classes && shown->count + powered <= WITH_BARS};
+                            .theory = comparison->theory_columns && !classes,
+                            .bars = !classes && !comparison->theory_columns &&
+                                    shown->count + powered <= WITH_BARS};
 }
 
-/* With their half-widths, to the first digit of them. */
+/* By the expansion where it is close at this percentile, else as known for the policy, or nothing. */
+static void add_percentile_theory(struct table *table, const struct bal_case *c,
+                                  const struct bal_theory_row *theory_row, double quantile) {
+    static const double usual[] = {0.5, 0.9, 0.99, 0.999};
+    const struct bal_prediction *known = &theory_row->known;
+    const struct bal_expansion *expansion = &theory_row->expansion;
+    enum bal_theory_kind kind = known->kind;
+    double value = NAN;
+    char text[32];
+    for (int i = 0; i < 4; i++)
+        if (fabs(quantile - usual[i]) < 1e-12)
+            value = known->response_quantile[i];
+    for (int i = 0; i < 4 && kind == BAL_THEORY_LIMIT && theory_row->expanded; i++)
+        if (fabs(quantile - usual[i]) < 1e-12 &&
+            expansion->quantile_error[i] <= 0.01 * expansion->response_quantile[i]) {
+            value = expansion->response_quantile[i];
+            kind = BAL_THEORY_APPROXIMATE;
+        }
+    if (isnan(value) && theory_row->solved.states == 0)
+        value = bal_theory_quantile(&c->model, &c->policy, BAL_THEORY_RESPONSE, quantile);
+    short_number(value, text, sizeof text);
+    if (kind == BAL_THEORY_UNKNOWN || isnan(value) || theory_row->critical_load <= c->model.load)
+        bal_table_add(table, "%s", "");
+    else
+        bal_table_add(table, "%s %s", bal_theory_sign(kind), text);
+}
+
+/* With their half-widths, to the first digit of them. theory_row: NULL where there are no columns for it. */
 static void add_percentiles(struct table *table, const struct columns *columns, const struct bal_case *c,
                             const struct bal_result *result, enum bal_distribution distribution,
-                            struct doubt_notes *notes) {
+                            const struct bal_theory_row *theory_row, struct doubt_notes *notes) {
     for (unsigned i = 0; i < columns->percentiles.count; i++) {
         const double quantile = columns->percentiles.quantile[i];
         struct bal_estimate value = {NAN, NAN};
@@ -195,6 +225,8 @@ static void add_percentiles(struct table *table, const struct columns *columns, 
         char text[BAL_METRIC_TEXT];
         bal_percentile_cell(value, text);
         bal_table_add(table, "%s%s", text, *text ? bal_doubt_add_rare(notes, c, result, quantile) : "");
+        if (columns->theory)
+            add_percentile_theory(table, c, theory_row, quantile);
     }
 }
 
@@ -219,7 +251,7 @@ static void add_row(struct table *table, const struct columns *columns, const ch
     add_mean(table, result, decimals_of(mean.half_width, mean.mean), bal_doubt_add(notes, policy, c, result));
     if (columns->bars)
         bal_table_add(table, "%s", bar);
-    add_percentiles(table, columns, c, result, BAL_OF_RESPONSE, notes);
+    add_percentiles(table, columns, c, result, BAL_OF_RESPONSE, theory_row, notes);
     if (columns->powered)
         add_short(table, result->verdict == BAL_UNSTABLE ? NAN : result->metric[BAL_POWER_MEAN].mean);
     if (known)
@@ -249,7 +281,7 @@ static void add_class(struct table *table, const struct columns *columns, const 
     const struct bal_estimate *mean = &result->metric[bal_distribution_median(distribution)] - 1;
     add_estimate(table, has ? *mean : none, CLASS_DECIMALS, "");
     add_class_theory(table, known->kind, theory);
-    add_percentiles(table, columns, c, result, distribution, notes);
+    add_percentiles(table, columns, c, result, distribution, NULL, notes);
 }
 
 /* With two classes: columns for both instead of more columns about all jobs. */
@@ -554,6 +586,7 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     print_floor(comparison, comparison->theory_row[0].floor_response, out);
     print_unit(&comparison->cases[0].model, out);
     const bool classes = comparison->cases[0].model.classes;
+    const bool exponential = bal_dist_is_exponential(&comparison->cases[0].model.size);
     fprintf(out, "\u00b1: 95 %% confidence over replications. %smsgs: per job, a probe is two.\n",
             comparison->cases[0].model.class_count > 2 ? "Class 1 is the most urgent. "
             : classes                                  ? "Percentiles: of the class. "
@@ -563,7 +596,9 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     if (exact || limit || near)
         fprintf(out, "theory:%s%s%s%s%s%s.\n", exact ? " = exact" : "", exact && limit ? "," : "",
                 limit ? " \u2192 limit of many servers" : "", (exact || limit) && near ? "," : "",
-                near ? " \u2248 approximation for so many servers" : "",
+                !near         ? ""
+                : exponential ? " \u2248 approximation for so many servers"
+                              : " \u2248 approximation for many servers, sizes being fitted by phases",
                 classes ? "" : ", with the difference of the simulation");
     if (sizes)
         fputs(BAL_SIZES_NOTE "\n", out);
@@ -596,6 +631,8 @@ static void add_percentile_heads(struct table *table, char *align, const struct 
     for (unsigned i = 0; i < columns->percentiles.count; i++) {
         char name[BAL_PERCENTILE_TEXT];
         add_head(table, align, 'r', bal_percentile_print(columns->percentiles.quantile[i], name));
+        if (columns->theory)
+            add_head(table, align, 'l', "");
     }
 }
 
@@ -641,7 +678,8 @@ static unsigned count_columns(const struct columns *columns) {
     const unsigned percentiles = columns->percentiles.count;
     if (columns->many > 2)
         return 3 + 2 * columns->many;
-    return columns->classes ? 7 + 2 * percentiles : 6u + percentiles + columns->bars + columns->powered;
+    return columns->classes ? 7 + 2 * percentiles
+                            : 6u + percentiles * (1u + columns->theory) + columns->bars + columns->powered;
 }
 
 static void print_table(const struct comparison *comparison, const size_t *order, struct doubt_notes *notes,

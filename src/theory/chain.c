@@ -16,13 +16,17 @@
 #include <string.h>
 
 enum { MOVES = 64, SWEEPS_MAX = 20000, SWEEPS_CHECK = 10, TOTAL_MAX = 16384 };
-static const double least = 1e-15;      /* flow into a state that is worth adding */
-static const double negligible = 1e-11; /* part of all flow that leads to what is left out */
-static const double rough = 1e-4;       /* of the equations, all together, while states are added */
-static const double precise = 1e-12;    /* and in the end */
+/* How far a chain is followed: a few servers to all digits, many as far as states are not too many. */
+static const struct {
+    double least;      /* flow into a state that is worth adding */
+    double negligible; /* part of all flow that leads to what is left out */
+    double precise;    /* of the equations, all together, in the end */
+} aims[] = {[false] = {1e-15, 1e-11, 1e-12}, [true] = {1e-10, 1e-6, 1e-9}};
+static const double rough = 1e-4; /* ... and while states are added */
 
 struct chain_moves {
     unsigned count;
+    double cut; /* rate */
     double rate[MOVES];
     struct chain_state to[MOVES];
 };
@@ -44,8 +48,8 @@ struct chain {
 };
 
 /* In falling order; nearly so already. */
-static void sort_servers(uint16_t server[CHAIN_SERVERS]) {
-    for (unsigned i = 1; i < CHAIN_SERVERS; i++)
+static void sort_servers(uint16_t server[CHAIN_PARTS]) {
+    for (unsigned i = 1; i < CHAIN_PARTS; i++)
         for (unsigned j = i; j > 0 && server[j] > server[j - 1]; j--) {
             const uint16_t other = server[j];
             server[j] = server[j - 1];
@@ -65,12 +69,17 @@ void bal_chain_move(struct chain_moves *moves, double rate, const struct chain_s
     moves->to[moves->count++] = sorted;
 }
 
+void bal_chain_cut(struct chain_moves *moves, double rate) {
+    moves->cut += rate;
+}
+
 /* ---- the states ---- */
 
 static size_t hash_of(const struct chain_state *state) {
-    uint64_t words[CHAIN_SERVERS / 4];
+    uint64_t words[CHAIN_PARTS / 4];
     memcpy(words, state->server, sizeof words);
-    uint64_t hash = words[0] * 0x9e3779b97f4a7c15u ^ words[1] * 0xc2b2ae3d27d4eb4fu;
+    uint64_t hash = words[0] * 0x9e3779b97f4a7c15u ^ words[1] * 0xc2b2ae3d27d4eb4fu ^
+                    words[2] * 0x165667b19e3779f9u ^ words[3] * 0x27d4eb2f165667c5u;
     hash ^= hash >> 29;
     return (size_t)(hash * 0xbf58476d1ce4e5b9u >> 20);
 }
@@ -111,7 +120,7 @@ static bool chain_grow(struct chain *chain) {
 
 static unsigned total_of(const struct chain_state *state) {
     unsigned total = 0;
-    for (unsigned i = 0; i < CHAIN_SERVERS; i++)
+    for (unsigned i = 0; i < CHAIN_PARTS; i++)
         total += state->server[i] & CHAIN_JOBS;
     return total;
 }
@@ -129,12 +138,15 @@ static bool chain_add(struct chain *chain, const struct chain_state *state, doub
 static void list_moves(const struct chain_rules *rules, const struct chain_state *state,
                        struct chain_moves *moves) {
     moves->count = 0;
-    for (unsigned i = 0; i < rules->servers; i++)
-        if (state->server[i] & CHAIN_JOBS) {
-            struct chain_state to = *state;
-            to.server[i]--;
-            bal_chain_move(moves, 1, &to);
-        }
+    moves->cut = 0;
+    for (unsigned i = 0; i < (rules->by_levels ? CHAIN_PARTS : rules->servers); i++) {
+        const unsigned next = rules->by_levels && i + 1 < CHAIN_PARTS ? state->server[i + 1] : 0;
+        const unsigned jobs = state->server[i] & CHAIN_JOBS;
+        struct chain_state to = *state;
+        to.server[i]--;
+        if (jobs > next) /* by levels: so many servers have i + 1 jobs */
+            bal_chain_move(moves, rules->by_levels ? jobs - next : 1, &to);
+    }
     rules->rule(rules, state, moves);
 }
 
@@ -148,7 +160,7 @@ static bool add_likely(struct chain *chain) {
             leaves += moves.rate[m];
         for (unsigned m = 0; m < moves.count; m++) {
             const double flow = chain->probability[i] * moves.rate[m];
-            if (flow < least || chain->slot[slot_of(chain, &moves.to[m])])
+            if (flow < aims[chain->rules->by_levels].least || chain->slot[slot_of(chain, &moves.to[m])])
                 continue;
             if (total_of(&moves.to[m]) >= TOTAL_MAX || !chain_add(chain, &moves.to[m], 1.4 * flow / leaves))
                 return false;
@@ -278,6 +290,18 @@ static bool solve(struct chain *chain, unsigned sweeps, double wanted) {
 
 /* ---- what it says ---- */
 
+static void add_state(const struct chain_rules *rules, const struct chain_state *state, double share,
+                      struct chain_answer *answer) {
+    for (unsigned k = 0; k < (rules->by_levels ? CHAIN_PARTS : rules->servers); k++) {
+        const unsigned jobs = state->server[k] & CHAIN_JOBS;
+        answer->jobs += share * jobs;
+        if (rules->by_levels)
+            answer->tail[k + 1] += share * jobs;
+        for (unsigned level = 1; !rules->by_levels && level <= jobs && level < CHAIN_LEVELS; level++)
+            answer->tail[level] += share;
+    }
+}
+
 static void set_answer(const struct chain *chain, struct chain_answer *answer) {
     const unsigned servers = chain->rules->servers;
     const double arrivals = chain->rules->lambda * servers;
@@ -286,13 +310,7 @@ static void set_answer(const struct chain *chain, struct chain_answer *answer) {
     double accepted = 0, cut = 0;
     for (size_t i = 0; i < chain->count; i++) {
         const struct chain_state *state = &chain->state[i];
-        const double share = chain->probability[i] / servers;
-        for (unsigned k = 0; k < servers; k++) {
-            const unsigned jobs = state->server[k] & CHAIN_JOBS;
-            answer->jobs += share * jobs;
-            for (unsigned level = 1; level <= jobs && level < CHAIN_LEVELS; level++)
-                answer->tail[level] += share;
-        }
+        add_state(chain->rules, state, chain->probability[i] / servers, answer);
         list_moves(chain->rules, state, &moves);
         for (unsigned m = 0; m < moves.count; m++) {
             const double flow = chain->probability[i] * moves.rate[m];
@@ -301,6 +319,8 @@ static void set_answer(const struct chain *chain, struct chain_answer *answer) {
             accepted += arrival ? flow : 0;
             cut += outside ? flow : 0;
         }
+        accepted += chain->probability[i] * moves.cut;
+        cut += chain->probability[i] * moves.cut;
     }
     answer->accepted = accepted / servers;
     answer->lost = cut / arrivals;
@@ -320,8 +340,11 @@ static void chain_fini(struct chain *chain) {
 bool bal_chain_solve(const struct chain_rules *rules, size_t most, struct chain_answer *answer) {
     struct chain chain = {.rules = rules, .most = most};
     const struct chain_state empty = {{0}};
+    const double negligible = aims[rules->by_levels].negligible, precise = aims[rules->by_levels].precise;
     bool known = chain_grow(&chain) && chain_add(&chain, &empty, 1);
+    size_t before;
     do {
+        before = chain.count;
         known = known && add_likely(&chain) && list_ways(&chain) && solve(&chain, SWEEPS_MAX, rough);
         if (known)
             set_answer(&chain, answer);
@@ -329,7 +352,7 @@ bool bal_chain_solve(const struct chain_rules *rules, size_t most, struct chain_
             known = solve(&chain, SWEEPS_MAX, precise);
             set_answer(&chain, answer);
         }
-    } while (known && answer->lost > negligible);
+    } while (known && answer->lost > negligible && chain.count > before);
     chain_fini(&chain);
-    return known;
+    return known && answer->lost <= negligible;
 }

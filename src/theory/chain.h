@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A few equal servers as a Markov chain, solved as it is. Servers are interchangeable, so that a state is
- * what each of them has, in falling order. */
+/* Equal servers as a Markov chain, solved as it is. Servers are interchangeable, so that a state is what each
+ * of them has, in falling order; or, where policies look at queues only, how many servers have at least one
+ * job, two, and so on, which also does for many servers whose queues are short. */
 #ifndef THEORY_CHAIN_H
 #define THEORY_CHAIN_H
 
@@ -8,7 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CHAIN_SERVERS = 8 };
+enum {
+    CHAIN_SERVERS = 8, /* most of them, one by one */
+    CHAIN_PARTS = 16,  /* of a state: longest queues, level by level */
+    CHAIN_MANY = 4000, /* most servers, level by level */
+};
 
 /* What one server has: jobs, and what a policy knows of it. */
 enum {
@@ -20,7 +25,7 @@ enum {
 };
 
 struct chain_state {
-    uint16_t server[CHAIN_SERVERS]; /* the others are 0 */
+    uint16_t server[CHAIN_PARTS]; /* the others are 0; or [i]: servers with more than i jobs */
 };
 
 struct chain_rules;
@@ -35,16 +40,21 @@ typedef void chain_rule(const struct chain_rules *rules, const struct chain_stat
 struct chain_rules {
     unsigned servers;
     double lambda; /* jobs for a server in a mean service time */
-    chain_rule *rule;
-    unsigned d, names; /* parameters of the policies that have them */
+    bool by_levels;
+    chain_rule *rule;       /* for the way that is taken */
+    chain_rule *level_rule; /* NULL: the policy knows more than queues */
+    unsigned d, names;      /* parameters of the policies that have them */
     bool distinct;
     double report, standby, setup; /* rates */
 };
 
-/* With this rate the state becomes `to`, in any order. */
+/* With this rate the state becomes `to`, in any order; or a job joins a queue that is too long for a state.
+ */
 void bal_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to);
+void bal_chain_cut(struct chain_moves *moves, double rate);
 
 chain_rule bal_chain_pod, bal_chain_jsq, bal_chain_jiq, bal_chain_pi, bal_chain_rcpb, bal_chain_tabs;
+chain_rule bal_chain_pod_levels, bal_chain_jsq_levels, bal_chain_jiq_levels;
 
 enum { CHAIN_LEVELS = 512 };
 struct chain_answer {

@@ -40,6 +40,60 @@ void bal_chain_jsq(const struct chain_rules *rules, const struct chain_state *st
     send_job(state, rules->servers - 1, rules->lambda * rules->servers, moves);
 }
 
+/* ---- level by level ---- */
+
+/* To a server with i jobs. */
+static void send_to_level(const struct chain_state *state, unsigned i, double rate,
+                          struct chain_moves *moves) {
+    struct chain_state to = *state;
+    if (i == CHAIN_PARTS) {
+        bal_chain_cut(moves, rate);
+        return;
+    }
+    to.server[i]++;
+    if (rate > 0)
+        bal_chain_move(moves, rate, &to);
+}
+
+/* Servers with at least i jobs. */
+static unsigned servers_at(const struct chain_rules *rules, const struct chain_state *state, unsigned i) {
+    return i == 0 ? rules->servers : i <= CHAIN_PARTS ? state->server[i - 1] : 0;
+}
+
+void bal_chain_pod_levels(const struct chain_rules *rules, const struct chain_state *state,
+                          struct chain_moves *moves) {
+    const double arrivals = rules->lambda * rules->servers;
+    for (unsigned i = 0; i <= CHAIN_PARTS; i++) {
+        const double joins =
+            all_among(rules, servers_at(rules, state, i)) - all_among(rules, servers_at(rules, state, i + 1));
+        if (joins > 0)
+            send_to_level(state, i, arrivals * joins, moves);
+    }
+}
+
+void bal_chain_jsq_levels(const struct chain_rules *rules, const struct chain_state *state,
+                          struct chain_moves *moves) {
+    unsigned i = 0;
+    while (i < CHAIN_PARTS && state->server[i] == rules->servers)
+        i++;
+    send_to_level(state, i, rules->lambda * rules->servers, moves);
+}
+
+void bal_chain_jiq_levels(const struct chain_rules *rules, const struct chain_state *state,
+                          struct chain_moves *moves) {
+    if (state->server[0] < rules->servers) {
+        send_to_level(state, 0, rules->lambda * rules->servers, moves);
+        return;
+    }
+    for (unsigned i = 1; i <= CHAIN_PARTS; i++) {
+        const unsigned servers = servers_at(rules, state, i) - servers_at(rules, state, i + 1);
+        if (servers > 0)
+            send_to_level(state, i, rules->lambda * servers, moves);
+    }
+}
+
+/* ---- server by server ---- */
+
 static void send_uniformly(const struct chain_rules *rules, const struct chain_state *state,
                            struct chain_moves *moves) {
     for (unsigned i = 0; i < rules->servers; i++)

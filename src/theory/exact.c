@@ -36,11 +36,15 @@ enum bal_chain_outcome bal_theory_solve_chain(const struct bal_model *model,
         !u.exponential || u.reports || model->classes || model->standby.mean > 0 || model->setup.mean > 0 ||
         !(u.lambda > 0 && u.lambda < 1))
         return BAL_CHAIN_NONE;
-    if (u.servers > CHAIN_SERVERS)
-        return BAL_CHAIN_LARGE;
     rules = (struct chain_rules){.servers = u.servers, .lambda = u.lambda};
     if (!about->chain(policy, &u, &rules))
         return BAL_CHAIN_NONE;
+    if (u.servers > (rules.level_rule ? CHAIN_MANY : CHAIN_SERVERS))
+        return BAL_CHAIN_LARGE;
+    if (u.servers > CHAIN_SERVERS) {
+        rules.by_levels = true;
+        rules.rule = rules.level_rule;
+    }
     struct chain_answer answer;
     if (!bal_chain_solve(&rules, most, &answer))
         return BAL_CHAIN_LARGE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean response time with N servers, from the expansion of the mean queue. */
 #include "theory/expansion_pod.h"
+#include "theory/found.h"
 #include "theory/policy_theory.h"
 
 #include <math.h>
@@ -30,6 +31,43 @@ static double sum_of(const double *value, size_t n) {
     return sum;
 }
 
+/* The sum of value[k] P(N_t = k), and its derivatives in t. As many jobs come to servers with k jobs as end
+ * at servers with k + 1, so that a job finds at least k others with probability E[x_{k+1}] / lambda: P(R > t)
+ * is such a sum, to each order in 1/N. */
+static double tail_of(const double *value, size_t n, double t, unsigned derivative) {
+    double change[EXPANSION_LEVELS], weight = exp(-t), sum = 0;
+    memcpy(change, value, n * sizeof *change);
+    for (unsigned i = 0; i < derivative; i++)
+        for (size_t k = 0; k < n; k++)
+            change[k] = (k + 1 < n ? change[k + 1] : 0) - change[k];
+    for (size_t k = 0; k < n; weight *= t / (double)++k)
+        sum += weight * change[k];
+    return sum;
+}
+
+/* P(R > t) = 1 - q, solved order by order. Percentiles are less well behaved than means: the error is taken
+ * to be the last term, or what follows from the square of the first. */
+static void set_quantiles(const struct expansion *jobs, const struct bal_uniform *u,
+                          struct bal_expansion *expansion) {
+    double value[EXPANSION_LEVELS];
+    for (size_t k = 0; k < jobs->n; k++)
+        value[k] = jobs->x[k] / u->lambda;
+    const struct found found = {value, jobs->n};
+    const double n = u->servers;
+    for (int i = 0; i < 4; i++) {
+        const double q = bal_theory_quantiles[i], t = bal_found_quantile(&found, 0, q);
+        const double slope = tail_of(jobs->x, jobs->n, t, 1);
+        const double first = -tail_of(jobs->first, jobs->n, t, 0) / slope;
+        const double second =
+            -(tail_of(jobs->second, jobs->n, t, 0) + first * tail_of(jobs->first, jobs->n, t, 1) +
+              0.5 * first * first * tail_of(jobs->x, jobs->n, t, 2)) /
+            slope;
+        const double e1 = first / n, e2 = second / n / n, waiting = t + log1p(-q);
+        expansion->response_quantile[i] = (t + e1 + e2) * u->unit;
+        expansion->quantile_error[i] = fmax(fabs(e2), 2 * e1 * e1 / waiting) * u->unit;
+    }
+}
+
 static void set_response(const struct expansion *jobs, unsigned order, unsigned d,
                          const struct bal_uniform *u, struct bal_expansion *expansion) {
     const double unit = u->unit / u->lambda, n = u->servers;
@@ -39,6 +77,10 @@ static void set_response(const struct expansion *jobs, unsigned order, unsigned 
     const double first = expansion->first / n, second = order > 1 ? expansion->second / n / n : 0;
     expansion->response_mean = expansion->limit + first + second;
     expansion->error = order > 1 ? error_of(expansion->limit - u->unit, first, second, d) : NAN;
+    for (int i = 0; i < 4; i++)
+        expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
+    if (order > 1)
+        set_quantiles(jobs, u, expansion);
 }
 
 bool bal_expand_pod(const struct bal_pod *pod, bool distinct, const struct bal_uniform *u,
@@ -75,5 +117,11 @@ bool bal_theory_expand(const struct bal_model *model, const struct bal_policy_sp
     if (!about->expand || !bal_model_is_steady(model) || !bal_uniform_of(model, &u) ||
         (u.dispatchers > 1 && !about->any_dispatchers) || !u.exponential || !(u.lambda > 0 && u.lambda < 1))
         return false;
-    return about->expand(model, policy, &u, expansion);
+    if (!about->expand(model, policy, &u, expansion))
+        return false;
+    const enum bal_discipline discipline =
+        bal_model_discipline(model, model->classes && policy->policy->flags & BAL_SERVES_RANKS);
+    for (int i = 0; i < 4 && discipline != BAL_DISCIPLINE_FIFO; i++)
+        expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
+    return true;
 }

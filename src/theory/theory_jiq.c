@@ -54,6 +54,7 @@ static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform
     (void)u;
     const double otherwise = bal_policy_value(policy, "else");
     rules->rule = otherwise == BAL_ELSE_OWN ? bal_chain_jsq : bal_chain_jiq;
+    rules->level_rule = otherwise == BAL_ELSE_OWN ? bal_chain_jsq_levels : bal_chain_jiq_levels;
     return otherwise == BAL_ELSE_OWN || otherwise == BAL_ELSE_UNIFORM;
 }
 

@@ -25,6 +25,7 @@ static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform
                   struct chain_rules *rules) {
     (void)policy, (void)u;
     rules->rule = bal_chain_jsq;
+    rules->level_rule = bal_chain_jsq_levels;
     return true;
 }
 

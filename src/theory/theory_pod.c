@@ -142,6 +142,7 @@ static bool expand(const struct bal_model *model, const struct bal_policy_spec *
 static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
                   struct chain_rules *rules) {
     rules->rule = bal_chain_pod;
+    rules->level_rule = bal_chain_pod_levels;
     rules->distinct = is_distinct(policy);
     rules->d = rules->distinct && d_of(policy) > u->servers ? u->servers : d_of(policy);
     return true;

@@ -136,6 +136,28 @@ $ ballast compare --servers 2 --load 0.5 --exact --policy jsq --policy random --
 $ ballast compare --servers 2 --load 0.5 --exact --policy prequal --jobs 20k | grep ^prequal
 | prequal:r=3  1.534 ± 0.027  ███████  1.092 ± 0.017  6.73 ± 0.15  37.8%  4.00   390
 ! ballast: prequal:r=3: --exact: no chain is known for this policy on this fleet
-$ ballast compare --servers 9 --load 0.5 --exact --policy jsq --jobs 20k | grep ^jsq
-| jsq     1.0294 ± 0.0087  ███████  0.712 ± 0.009  4.76 ± 0.07   3.2%  18.0     0  → 1.00 (+2.9%)
-! ballast: jsq: --exact: the chain is too large; fewer servers (at most 8) or a lower load would do
+$ ballast compare --servers 9 --load 0.5 --exact --policy jsq --policy pi --jobs 20k | grep '^jsq\|^pi'
+| jsq     1.0294 ± 0.0087  ██████▉  0.712 ± 0.009  4.76 ± 0.07   3.2%  18.0     0  = 1.03 (-0.2%)
+| pi      1.0467 ± 0.0087  ███████  0.718 ± 0.009  4.95 ± 0.08   3.0%  0.97    13
+! ballast: pi: --exact: the chain is too large; fewer servers or a lower load would do
+
+# Theory of percentiles: by a chain, by the expansion where it is close, else the limit; and a run that is too short
+# to agree with a chain, which says so.
+$ ballast compare --servers 30 --load 0.7 --exact --theory --policy jsq --policy pod:d=2 --policy jiq --policy prequal --jobs 100k 2>/dev/null | sed -n '/^policy/,/^$/p'
+| policy         mean response            p50                    p99          waits  msgs  bits  theory
+| ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+| jsq          1.0191 ± 0.0037  0.706 ± 0.004  = 0.71  4.703 ± 0.019  = 4.69   2.0%  60.0     0  = 1.02 (-0.1%)
+| jiq          1.0201 ± 0.0041  0.705 ± 0.004  = 0.71  4.726 ± 0.016  = 4.72   1.9%  0.98    30  = 1.02 (-0.1%)
+| prequal:r=3  1.6003 ± 0.0093  1.217 ± 0.008            6.40 ± 0.05          51.8%  6.00  1700
+| pod:d=2        1.651 ± 0.011  1.237 ± 0.009  ≈ 1.24    6.73 ± 0.05  ≈ 6.73  49.8%  4.00     0  ≈ 1.656 (-0.3%)
+|
+$ ballast compare --servers 30 --load 0.7 --policy pod:d=2 --jobs 20k --format json | jq -c '.results[0].theory | [.response_p99, .expansion.response_p99, .expansion.response_p99_error] | map(. * 1e4 | round)'
+| [65607,67315,283]
+$ ballast compare --servers 20 --load 0.95 --exact --policy jsq --jobs 500 --warmup 0 --replications 40 --format json | jq -c '.results[0].doubts'
+| ["settling","theory","bound"]
+$ ballast compare --servers 20 --load 0.95 --policy jsq --jobs 500 --warmup 0 --replications 40 --format json | jq -c '.results[0].doubts'
+| ["settling","bound"]
+$ ballast compare --servers 20 --load 0.95 --exact --policy jsq --jobs 500 --warmup 0 --replications 40 | grep '^!: jsq'
+| !: jsq: still settling while it was measured, or perhaps so: the mean may be off by more than
+| !: jsq: theory that is exact, or close for so many servers, lies far outside the interval
+| !: jsq: the whole interval lies below what no policy can beat

@@ -151,7 +151,8 @@ $ ballast help compare
 |   --threads K              threads to use (default: all processors); results do not depend on it
 |   --percentiles LIST       percentiles of response times to show: 50,95,99.9 (any, at most 8)
 |   --explain                say below the table what it means and what to do
-|   --exact                  theory: solve the Markov chains of a few servers, up to 8 (seconds)
+|   --theory                 columns of theory next to percentiles, in place of bars
+|   --exact                  theory: solve the Markov chains of a few servers, or of short queues (seconds)
 |   --format FORM            text, markdown, csv or json (default text)
 |   --output FILE            write the results there (default: standard output)
 |   --quiet                  no progress bar
