@@ -68,8 +68,8 @@ struct bal_expansion {
     double response_quantile[4], quantile_error[4];
 };
 
-/* For pod and its sisters with exponential sizes on equal servers of one slot, in less than a tenth of a
- * second; false where none is known, and nothing is written. */
+/* For pod and its sisters with exponential sizes on equal servers of one slot, and for pod on others, in less
+ * than a tenth of a second; false where none is known, and nothing is written. */
 bool bal_theory_expand(const struct bal_model *model, const struct bal_policy_spec *policy,
                        struct bal_expansion *expansion);
 

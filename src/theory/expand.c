@@ -18,7 +18,7 @@ enum {
  * the last one, and else that term itself; but the last one may be small by chance, where it changes its
  * sign. So the error is also taken to be at least what a third term would be that follows from the first:
  * tests hold this to chains of up to eight servers, for which the factors were chosen. */
-static double error_of(double limit_waiting, double first, double second, unsigned d) {
+double bal_expansion_error(double limit_waiting, double first, double second, unsigned d) {
     const double factor = d <= 2 ? 0.25 : 0.5;
     const double last = first == 0 ? 0 : fabs(second) * fmin(1, 4 * fabs(second / first));
     return fmax(last, factor * first * first / limit_waiting);
@@ -76,7 +76,7 @@ static void set_response(const struct expansion *jobs, unsigned order, unsigned 
     expansion->second = order > 1 ? sum_of(jobs->second, jobs->n) * unit : NAN;
     const double first = expansion->first / n, second = order > 1 ? expansion->second / n / n : 0;
     expansion->response_mean = expansion->limit + first + second;
-    expansion->error = order > 1 ? error_of(expansion->limit - u->unit, first, second, d) : NAN;
+    expansion->error = order > 1 ? bal_expansion_error(expansion->limit - u->unit, first, second, d) : NAN;
     for (int i = 0; i < 4; i++)
         expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
     if (order > 1)
@@ -114,6 +114,9 @@ bool bal_theory_expand(const struct bal_model *model, const struct bal_policy_sp
     struct bal_uniform u;
     policy = bal_theory_equivalent_policy(model, policy, &any);
     const struct bal_policy_theory *about = bal_policy_theory(model, policy);
+    if (!bal_servers_are_equal(&model->servers))
+        return about->expand_unequal && bal_model_is_steady(model) && bal_is_plain_unequal(model) &&
+               bal_dist_is_exponential(&model->size) && about->expand_unequal(model, policy, expansion);
     if (!about->expand || !bal_model_is_steady(model) || !bal_uniform_of(model, &u) ||
         (u.dispatchers > 1 && !about->any_dispatchers) || !u.exponential || !(u.lambda > 0 && u.lambda < 1))
         return false;

@@ -61,6 +61,9 @@ struct bal_policy_theory {
     /* bal_theory_expand, on such a model. */
     bool (*expand)(const struct bal_model *model, const struct bal_policy_spec *policy,
                    const struct bal_uniform *u, struct bal_expansion *expansion);
+    /* ... and on one of servers of different speeds, exponential sizes. */
+    bool (*expand_unequal)(const struct bal_model *model, const struct bal_policy_spec *policy,
+                           struct bal_expansion *expansion);
     /* bal_theory_solve_chain, on such a model with one dispatcher: fills in the rest of the rules. False: its
      * parameters have no chain. */
     bool (*chain)(const struct bal_policy_spec *policy, const struct bal_uniform *u,
@@ -108,6 +111,9 @@ bool bal_else_is_uniform(const struct bal_policy_spec *policy);
 bool bal_uniform_of(const struct bal_model *model, struct bal_uniform *uniform);
 bool bal_servers_are_equal(const struct bal_servers *servers);
 
+/* Is it one of servers of one slot, of any speeds, that get one class of jobs by a Poisson process? */
+bool bal_is_plain_unequal(const struct bal_model *model);
+
 /* ---- what rows are made of ---- */
 
 #define BAL_THEORY_NO_CLASS                                                                                  \
@@ -145,6 +151,9 @@ double bal_relaxation_apart(const struct bal_model *model, double arrivals);
 /* ... and where each gets jobs in proportion to its speed. */
 double bal_relaxation_by_speed(const struct bal_model *model, double arrivals);
 double bal_relaxation_together(const struct bal_model *model);
+
+/* How far an expansion may be off: the two terms, and the mean wait in the limit. */
+double bal_expansion_error(double limit_waiting, double first, double second, unsigned d);
 
 /* Of pod at equal servers: all jobs together, by Little's theorem. */
 bool bal_expand_pod(const struct bal_pod *pod, bool distinct, const struct bal_uniform *u,

@@ -264,14 +264,18 @@ static struct bal_prediction predict_arrivals(const struct bal_model *model,
     return plain && about->arrivals ? about->arrivals(model, policy, u) : bal_theory_unknown;
 }
 
+bool bal_is_plain_unequal(const struct bal_model *model) {
+    return model->clock == BAL_CLOCK_CONTINUOUS && bal_arrivals_are_poisson(&model->arrivals) &&
+           bal_network_is_near(&model->network) && model->tasks <= 1 && model->buffer == 0 &&
+           model->curve.kind == BAL_CURVE_CONSTANT && model->slots <= 1 && !model->classes &&
+           model->steal.kind == BAL_STEAL_NONE;
+}
+
 /* Servers of different speeds and one slot, a Poisson process, one class, first come, first served. */
 static struct bal_prediction predict_unequal(const struct bal_model *model,
                                              const struct bal_policy_spec *policy) {
     const struct bal_policy_theory *about = bal_policy_theory(model, policy);
-    const bool plain = model->clock == BAL_CLOCK_CONTINUOUS && bal_arrivals_are_poisson(&model->arrivals) &&
-                       bal_network_is_near(&model->network) && model->tasks <= 1 && model->buffer == 0 &&
-                       model->curve.kind == BAL_CURVE_CONSTANT && model->slots <= 1 && !model->classes &&
-                       model->steal.kind == BAL_STEAL_NONE;
+    const bool plain = bal_is_plain_unequal(model);
     const bool alone = model->network.dispatchers.count <= 1;
     return plain && about->unequal && (alone || about->any_dispatchers) ? about->unequal(model, policy)
                                                                         : bal_theory_unknown;

@@ -3,6 +3,7 @@
  * Feng and Xu (2022). p is the share of the high class. Sampling with or without replacement is the same in
  * the limit. */
 #include "base/memory.h"
+#include "theory/pod_groups.h"
 #include "theory/pod_phase.h"
 #include "theory/policy_theory.h"
 
@@ -137,6 +138,62 @@ static bool expand(const struct bal_model *model, const struct bal_policy_spec *
     (void)model;
     const struct bal_pod pod = bal_pod_plain(u->lambda, d_of(policy));
     return bal_expand_pod(&pod, is_distinct(policy), u, expansion);
+}
+
+/* Of servers of different speeds; false where there is no answer, or no steady state. */
+static bool solve_groups(const struct bal_model *model, const struct bal_policy_spec *policy,
+                         struct pod_groups *answer, double *arrivals) {
+    const struct bal_servers *servers = &model->servers;
+    const double n = bal_servers_count(servers);
+    const double critical = bal_critical_of_d(servers, d_of(policy), !is_distinct(policy));
+    struct expansion_pod pod = {.d = {d_of(policy), d_of(policy)}, .distinct = is_distinct(policy)};
+    if (servers->groups > EXPANSION_GROUPS || d_of(policy) < 2 || d_of(policy) > 64 ||
+        !(model->load > 0 && model->load < fmin(critical, 1)))
+        return false;
+    pod.groups = servers->groups;
+    pod.lambda = *arrivals = model->load * bal_servers_capacity(servers) / n;
+    for (unsigned g = 0; g < pod.groups; g++) {
+        pod.share[g] = servers->group[g].count / n;
+        pod.speed[g] = servers->group[g].speed;
+    }
+    return bal_pod_groups_solve(&pod, answer);
+}
+
+static struct bal_prediction unequal(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    struct bal_prediction known = bal_theory_unknown;
+    struct bal_uniform u;
+    struct pod_groups answer;
+    double arrivals;
+    if (bal_uniform_of(model, &u))
+        return u.exponential ? fifo(model, policy, &u) : known;
+    if (!bal_dist_is_exponential(&model->size) || !solve_groups(model, policy, &answer, &arrivals))
+        return known;
+    known.kind = BAL_THEORY_LIMIT;
+    known.source = "mean field, groups of servers";
+    known.response_mean = answer.jobs / arrivals * model->size.mean;
+    known.waiting_mean = (answer.jobs - answer.busy) / arrivals * model->size.mean;
+    known.waiting_limit = known.waiting_mean;
+    known.waiting_probability = pow(answer.busy, d_of(policy));
+    known.levels = (unsigned)fmin((double)answer.levels, BAL_THEORY_LEVELS);
+    memcpy(known.tail, answer.tail, known.levels * sizeof *known.tail);
+    return known;
+}
+
+static bool expand_unequal(const struct bal_model *model, const struct bal_policy_spec *policy,
+                           struct bal_expansion *expansion) {
+    struct pod_groups answer;
+    double arrivals;
+    if (!solve_groups(model, policy, &answer, &arrivals) || isnan(answer.second))
+        return false;
+    const double unit = model->size.mean / arrivals, n = bal_servers_count(&model->servers);
+    *expansion = (struct bal_expansion){
+        .limit = answer.jobs * unit, .first = answer.first * unit, .second = answer.second * unit};
+    const double first = expansion->first / n, second = expansion->second / n / n;
+    expansion->response_mean = expansion->limit + first + second;
+    expansion->error = bal_expansion_error((answer.jobs - answer.busy) * unit, first, second, d_of(policy));
+    for (int i = 0; i < 4; i++)
+        expansion->response_quantile[i] = expansion->quantile_error[i] = NAN;
+    return true;
 }
 
 static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform *u,
@@ -312,7 +369,9 @@ const struct bal_policy_theory bal_theory_pod[] = {{.policy = "pod",
                                                     .any_dispatchers = true,
                                                     .any_sizes = true,
                                                     .fifo = fifo,
+                                                    .unequal = unequal,
                                                     .expand = expand,
+                                                    .expand_unequal = expand_unequal,
                                                     .classes = classes,
                                                     .chain = chain,
                                                     .longer = longer,

@@ -17,6 +17,7 @@
 #include "close.h"
 #include "exact.h"
 #include "theory/expansion_pod.h"
+#include "theory/pod_groups.h"
 #include "theory/symmetric.h"
 
 #include <string.h>
@@ -324,7 +325,7 @@ static void as_simulated(void **state) {
     }
 }
 
-/* What is not a fleet of equal servers with exponential sizes has none. */
+/* What is not a fleet of servers with exponential sizes has none, nor have policies that jump. */
 static void others_have_none(void **state) {
     (void)state;
     struct bal_expansion expansion;
@@ -336,16 +337,70 @@ static void others_have_none(void **state) {
     assert_false(bal_theory_expand(&model, &pod, &expansion));
     model = model_of("10", "erlang(2)", 0.9);
     assert_false(bal_theory_expand(&model, &pod, &expansion));
-    model = model_of("5x1,5x2", "exp", 0.5);
+    model = model_of("5x1,5x2", "erlang(2)", 0.5);
     assert_false(bal_theory_expand(&model, &pod, &expansion));
+    model = model_of("5x1,5x2", "exp", 0.5);
+    assert_false(bal_theory_expand(&model, &jsq, &expansion));
+}
+
+/* ---- servers of different speeds ---- */
+
+/* Groups of one speed are one group; and simulation, with the error that is said. */
+static void speeds_are_as_simulated(void **state) {
+    (void)state;
+    struct expansion_pod one = {.lambda = 0.6, .d = {2, 2}, .groups = 1, .share = {1}, .speed = {1}};
+    struct expansion_pod two = {
+        .lambda = 0.6, .d = {2, 2}, .groups = 2, .share = {0.3, 0.7}, .speed = {1, 1}};
+    struct pod_groups a, b;
+    assert_true(bal_pod_groups_solve(&one, &a) && bal_pod_groups_solve(&two, &b));
+    const struct bal_pod pod = bal_pod_plain(0.6, 2);
+    assert_close(a.jobs / 0.6, bal_pod_response(&pod, 2), 1e-9);
+    assert_close(b.jobs, a.jobs, 1e-9);
+    assert_close(b.first, a.first, 1e-6);
+    assert_close(b.second, a.second, 1e-5);
+    static const struct {
+        const char *policy, *servers;
+        double load;
+    } cases[] = {{"pod:d=2", "10x1,10x2", 0.7}, {"pod:d=3", "20x1,40x3", 0.6}};
+    for (int i = 0; i < 2; i++) {
+        const struct bal_model model = model_of(cases[i].servers, "exp", cases[i].load);
+        const struct bal_policy_spec spec = policy_of(cases[i].policy);
+        struct bal_expansion expansion;
+        assert_true(bal_theory_expand(&model, &spec, &expansion) && bal_expansion_is_close(&expansion));
+        const struct bal_run run = {
+            .seed = 3805, .time = 1000000 / bal_model_arrival_rate(&model), .warmup = 0.1};
+        struct replications r = replicate(&model, &spec, &run, 20);
+        assert_mean(&r, BAL_RESPONSE_MEAN, expansion.response_mean, expansion.error / expansion.response_mean,
+                    cases[i].servers);
+        replications_free(&r);
+    }
+}
+
+static void some_speeds_have_no_steady_state(void **state) {
+    (void)state;
+    const struct bal_policy_spec spec = policy_of("pod:d=2");
+    struct bal_model model = model_of("50x1,50x10", "exp", 0.9);
+    struct bal_expansion expansion;
+    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_UNKNOWN);
+    assert_false(bal_theory_expand(&model, &spec, &expansion));
+    model = model_of("50x1,50x10", "erlang(2)", 0.1);
+    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_UNKNOWN);
+    model = model_of("50x1,50x10", "exp", 0.1);
+    assert_int_equal(bal_theory_predict(&model, &spec).kind, BAL_THEORY_LIMIT);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_published),         cmocka_unit_test(limits_are_known),
-        cmocka_unit_test(agrees_with_the_twin), cmocka_unit_test(events_make_the_drift),
-        cmocka_unit_test(jets_are_polynomials), cmocka_unit_test(solutions_solve),
-        cmocka_unit_test(as_simulated),         cmocka_unit_test(others_have_none),
+        cmocka_unit_test(as_published),
+        cmocka_unit_test(limits_are_known),
+        cmocka_unit_test(agrees_with_the_twin),
+        cmocka_unit_test(events_make_the_drift),
+        cmocka_unit_test(jets_are_polynomials),
+        cmocka_unit_test(solutions_solve),
+        cmocka_unit_test(as_simulated),
+        cmocka_unit_test(others_have_none),
+        cmocka_unit_test(speeds_are_as_simulated),
+        cmocka_unit_test(some_speeds_have_no_steady_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
