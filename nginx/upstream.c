@@ -167,7 +167,7 @@ static bool names_policy(const ngx_conf_t *cf) {
  * request waits best where any of them can take it. Otherwise slots are not known for sure, and a request
  * that finds no idle server goes to the one with the fewest, unless hold= asks for more. */
 static ngx_str_t default_policy(const ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
-    const ngx_str_t hold = ngx_string("jiq:else=hold"), least = ngx_string("jiq:else=least-conn");
+    const ngx_str_t hold = ngx_string("jiq:else=hold"), least = ngx_string("least-conn:ties=turn");
     return b->stations || has_option(cf, "hold=") ? hold : least;
 }
 
