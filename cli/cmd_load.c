@@ -89,6 +89,23 @@ static enum bal_code set_header(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
+/* A word of capital letters, such as POST. */
+static enum bal_code set_method(void *into, const char *value, struct bal_error *err) {
+    const size_t length = strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+    if (length == 0 || length > 16 || value[length] || strcmp(value, "CONNECT") == 0)
+        return bal_fail(err, BAL_E_SYNTAX, "not a method such as GET, HEAD or POST");
+    ((struct args *)into)->load.method = value;
+    return BAL_OK;
+}
+
+static enum bal_code set_body(void *into, const char *value, struct bal_error *err) {
+    static const struct bal_option_range range = {0, 1e9, true, "a whole number of bytes from 0 to 1G"};
+    double bytes = 0;
+    const enum bal_code code = bal_option_number(value, &range, &bytes, err);
+    ((struct args *)into)->load.body = (uint64_t)bytes;
+    return code;
+}
+
 static enum bal_code set_fresh(void *into, const char *value, struct bal_error *err) {
     (void)value, (void)err;
     ((struct args *)into)->load.fresh = true;
@@ -112,11 +129,13 @@ static const struct bal_option options[] = {
      set_service},
     {"class", "U=SHARE", "requests of this urgency, sent as Priority: u=U; repeat it: 1=0.2", set_class},
     {"header", "LINE", "a header to send: 'Accept: text/html'; repeat it", set_header},
+    {"method", "METHOD", "of all requests (default GET; of --replay: as logged)", set_method},
+    {"body", "BYTES", "how long the bodies of POST, PUT and PATCH are (default 0)", set_body},
     {"connections", "N", "at most so many at a time (default 1000)", set_connections},
     {"timeout", "T", "seconds to wait for an answer, from the intended time (default 10)", set_timeout},
     {"fresh", NULL, "a new connection for each request", set_fresh},
     {"no-resend", NULL, "a kept connection that closes without an answer is an error", set_no_resend},
-    {"replay", "LOG", "send what an access log has, at its times, with its service times", set_replay},
+    {"replay", "LOG", "send what an access log has: methods, paths, times, service times", set_replay},
     {"speedup", "X", "of --replay: X times as fast as recorded (default 1)", set_speedup},
     BAL_LOG_OPTIONS,
     BAL_SEED_OPTION,
@@ -147,26 +166,61 @@ static int check_replay(struct args *args) {
                          bal_request_has(common, "curve")))
         return cli_fail("--replay: the log says when requests come and how long they take; leave out --rate, "
                         "--arrivals, --curve and --service");
-    if (args->log.log.high_pattern && load->classes != 2)
-        return cli_fail("--high: what matches is of the first of two classes; add --class 1=1 --class 5=0");
     load->recorded = args->log.log.high_pattern != NULL;
+    if (load->recorded && load->classes == 0) {
+        load->class_[0] = (struct bal_load_class){.urgency = 1};
+        load->class_[1] = (struct bal_load_class){.urgency = 5};
+        load->classes = 2;
+    }
+    if (load->recorded && load->classes != 2)
+        return cli_fail("--high: what matches is of the first of two classes; write two, such as --class 1=1 "
+                        "--class 5=0, or none");
+    args->log.requests = args->replay != NULL;
     load->rate = load->rate > 0 ? load->rate : 100;
     load->speedup = load->speedup > 0 ? load->speedup : 1;
+    return -1;
+}
+
+/* [WEIGHT=]URL. */
+static int read_target(struct bal_load *load, size_t i, char *given) {
+    static const struct bal_option_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
+    struct bal_error err = {0};
+    const size_t length = strcspn(given, "=:/");
+    load->url[i] = given;
+    if (given[length] == '=') {
+        given[length] = 0;
+        const enum bal_code code = bal_option_number(given, &range, &load->weight[i], &err);
+        given[length] = '=';
+        if (code)
+            return cli_fail("'%s': the weight in front of = is %s", given, err.text);
+        load->url[i] = given + length + 1;
+    }
+    return bal_load_url_check(load->url[i], &err) ? cli_fail("%s", err.text) : -1;
+}
+
+/* A URL without a weight has 1, if others have one. */
+static int read_targets(struct bal_load *load, char **given, int count) {
+    bool weighted = false;
+    load->urls = (size_t)count;
+    for (size_t i = 0; i < load->urls; i++) {
+        const int status = read_target(load, i, given[i]);
+        if (status >= 0)
+            return status;
+        weighted = weighted || load->weight[i] > 0;
+    }
+    for (size_t i = 0; i < load->urls && weighted; i++)
+        load->weight[i] = load->weight[i] > 0 ? load->weight[i] : 1;
     return -1;
 }
 
 /* What was asked, whole. */
 static int check_args(struct args *args, char **urls, int count) {
     struct bal_load *load = &args->load;
-    struct bal_error err = {0};
     if (count == 0)
         return cli_fail("load: a URL is missing: ballast load http://127.0.0.1:8080/ --rate 100");
-    for (int i = 0; i < count; i++) {
-        if (bal_load_url_check(urls[i], &err))
-            return cli_fail("%s", err.text);
-        load->url[i] = urls[i];
-    }
-    load->urls = (size_t)count;
+    int status = read_targets(load, urls, count);
+    if (status >= 0)
+        return status;
     load->arrivals = args->log.common.draft.c.model.arrivals;
     load->curve = args->log.common.draft.c.model.curve;
     load->requests = (uint64_t)args->requests;
@@ -175,7 +229,7 @@ static int check_args(struct args *args, char **urls, int count) {
     load->stop = cli_stop_flag();
     if (load->seconds <= 0 && load->requests == 0 && !args->replay)
         load->seconds = DEFAULT_SECONDS;
-    const int status = check_classes(load);
+    status = check_classes(load);
     return status < 0 ? check_replay(args) : status;
 }
 
@@ -215,18 +269,43 @@ static int run_load(struct args *args, struct bal_load_result *result, struct cl
     return status == CLI_OK && result->stopped ? CLI_INTERRUPTED : status;
 }
 
+/* What cannot be sent as it was logged is sent as without a log. */
+static void warn_of_unsendable(const struct bal_load *load, const struct bal_log_summary *summary) {
+    if (summary->unsendable > 0 && summary->unsendable < summary->jobs)
+        cli_warn(
+            "%llu of %llu requests of the log have no method and path that can be sent again; they go as "
+            "%s to the path of the URL",
+            (unsigned long long)summary->unsendable, (unsigned long long)summary->jobs,
+            load->method ? load->method : "GET");
+}
+
+/* The texts of the requests, by number; NULL without memory. */
+static const char **list_requests(const struct bal_log_servers *requests) {
+    const size_t count = bal_log_servers_count(requests);
+    const char **list = calloc(count + 1, sizeof *list);
+    for (uint32_t i = 0; list && i < count; i++)
+        list[i] = bal_log_servers_name(requests, i);
+    return list;
+}
+
 /* Reads the log if there is one, then sends. */
 static int read_and_run(struct args *args, struct bal_load_result *result, struct cli_output *output) {
     if (!args->replay)
         return run_load(args, result, output);
     struct bal_logs logs;
     int status = cli_read_logs(&args->log, &args->replay, 1, &logs);
+    const char **requests = status < 0 ? list_requests(logs.requests) : NULL;
+    if (status < 0 && !requests)
+        status = cli_no_memory();
     if (status < 0) {
+        warn_of_unsendable(&args->load, &logs.summary);
         args->load.trace = logs.trace;
+        args->load.recorded_request = requests;
         status = run_load(args, result, output);
     } else {
         cli_output_discard(output);
     }
+    free(requests);
     bal_logs_fini(&logs);
     return status;
 }
@@ -274,19 +353,20 @@ out:
 const struct cli_command cmd_load = {
     .name = "load",
     .summary = "send open-loop HTTP load to real servers and measure their answers",
-    .operands = "URL...",
+    .operands = "[WEIGHT=]URL...",
     .description = "Sends HTTP/1.1 requests at times that do not depend on the answers, as real clients do, "
-                   "to the URLs in\n"
-                   "turn, and tells what came back and how long it took: from the intended time of sending "
-                   "to the last byte.\n"
-                   "Each request has an X-Request-Id of its own. What the generator itself added is shown as "
-                   "`late`; when it\n"
-                   "could not keep its schedule it says so.",
+                   "each to one of\n"
+                   "the URLs drawn at random (3=URL has weight 3), and tells what came back and how long it "
+                   "took: from the\n"
+                   "intended time of sending to the last byte. Each request has an X-Request-Id of its own. "
+                   "What the\n"
+                   "generator itself added is shown as `late`; when it could not keep its schedule it says "
+                   "so.",
     .examples =
         "  ballast load http://127.0.0.1:8080/ --rate 200 --seconds 30\n"
         "  ballast load http://127.0.0.1:8080/ --rate 50 --service 'exp(0.02)' --class 1=0.2 --class 5=0.8\n"
-        "  ballast load http://10.0.0.1/ http://10.0.0.2/ --rate 1k --arrivals 'mmpp(1,5;4,1)' --format "
-        "json\n",
+        "  ballast load 3=http://10.0.0.1/ http://10.0.0.2/ --rate 1k --arrivals 'mmpp(1,5;4,1)'\n"
+        "  ballast load http://127.0.0.1:8080/ --replay access.log --speedup 2 --body 2k\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = load_main,

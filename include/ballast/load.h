@@ -62,13 +62,20 @@ struct bal_load_outcome {
 
 /* What is to be sent. All zero bytes but for what is marked. */
 struct bal_load {
-    const char *url[BAL_LOAD_TARGETS]; /* http://HOST[:PORT][/PATH], in turn; must be given */
+    const char *url[BAL_LOAD_TARGETS]; /* http://HOST[:PORT][/PATH]; must be given. One is drawn for each
+                                        * request, so that no rotation behind them keeps step with one here */
     size_t urls;
-    double rate; /* requests per second, > 0; of a trace it is not used */
+    double weight[BAL_LOAD_TARGETS]; /* URLs are drawn in proportion to these; all 0: with equal chances */
+    const char *method;              /* of all requests; NULL: GET, or as recorded */
+    uint64_t body;                   /* bytes in requests of the methods that have a body: POST, PUT, PATCH */
+    double rate;                     /* requests per second, > 0; of a trace it is not used */
     struct bal_arrivals arrivals;
     struct bal_curve curve;        /* multiplies the rate; time in seconds */
     const struct bal_trace *trace; /* sent as recorded, with its sizes as service times; NULL: none */
     double speedup;                /* of the trace, > 0 */
+    /* "METHOD PATH" of the jobs of the trace: that of a job is number job.request - 1. It is sent where the
+     * path of the URL is "/"; another one is kept. NULL: none. */
+    const char *const *recorded_request;
     bool recorded;  /* its high jobs are of the first of two classes, the others of the second; else all are
                        drawn */
     double seconds; /* it ends then; 0: no such end */
@@ -84,7 +91,6 @@ struct bal_load {
     bool no_resend;       /* see bal_load_result.resent */
     uint64_t seed;
     uint64_t replication;     /* the arrivals, sizes and classes are those of this replication in the lab */
-    bool drawn;               /* a URL is drawn for each request; else they take turns */
     const volatile int *stop; /* when not 0 it ends with what is known; NULL: never */
     /* Called about ten times a second with the part that is done; may be NULL. */
     void (*progress)(void *context, double part, uint64_t sent, uint64_t failed);

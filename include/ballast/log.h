@@ -34,6 +34,8 @@ enum bal_code bal_log_servers_new(struct bal_log_servers **servers, struct bal_e
 void bal_log_servers_free(struct bal_log_servers *servers); /* NULL is allowed */
 size_t bal_log_servers_count(const struct bal_log_servers *servers);
 const char *bal_log_servers_name(const struct bal_log_servers *servers, uint32_t number);
+/* The same for requests: texts such as "GET /path?query", as they may be sent. Each takes memory once. */
+enum bal_code bal_log_requests_new(struct bal_log_servers **requests, struct bal_error *err);
 
 /* What the service time in a log covers. */
 enum bal_log_covers {
@@ -92,6 +94,10 @@ struct bal_log_options {
      * are not looked for. server: the field that names them; NULL: the usual ones. */
     struct bal_log_servers *servers;
     const char *server;
+    /* Requests are collected here, and job.request is 1 + the number of its own, or 0 where the log has none
+     * that can be sent again. Bytes that a request line cannot have are written as %HH. NULL: they are not
+     * looked for. */
+    struct bal_log_servers *requests;
     /* Called with each job in the order of the lines, also with those that are not wanted, in place of adding
      * it to the trace, which may then be NULL. */
     enum bal_code (*take)(void *context, const struct bal_log_record *record, struct bal_error *err);
@@ -159,12 +165,13 @@ struct bal_log_summary {
     uint64_t lines, jobs, bytes; /* bytes: after decompression */
     uint64_t skipped[BAL_LOG_REASON_COUNT];
     uint64_t zeros; /* jobs whose service time is logged as 0: they get a quarter of the last digit's step */
-    double zero_most;  /* the largest such quarter, in seconds */
-    uint64_t empty;    /* blank lines, comments, the header of csv: not counted as skipped */
-    uint64_t filtered; /* jobs that are none because of from, to, path or status */
-    bool spread;       /* times of a file were whole seconds */
-    double resolution; /* of the times, in seconds: 1, 0.001, ... */
-    double step;       /* seconds: what the last digit of service times stands for; 0: not known */
+    double zero_most;    /* the largest such quarter, in seconds */
+    uint64_t empty;      /* blank lines, comments, the header of csv: not counted as skipped */
+    uint64_t unsendable; /* of the jobs, those without such a request, where requests are collected */
+    uint64_t filtered;   /* jobs that are none because of from, to, path or status */
+    bool spread;         /* times of a file were whole seconds */
+    double resolution;   /* of the times, in seconds: 1, 0.001, ... */
+    double step;         /* seconds: what the last digit of service times stands for; 0: not known */
     /* How many requests a server works on at once, where lines record it: the smallest and the largest
      * number, 0 where no line does. */
     uint32_t slots_low, slots_high;

@@ -36,6 +36,7 @@ struct bal_trace_job {
     uint32_t server; /* who served it, counted from 1, up to BAL_TRACE_SERVERS; 0: not known */
     uint32_t drawn;  /* nanoseconds, below BAL_TRACE_STEP; 0 where nothing is spread */
     int64_t ahead; /* nanoseconds that it had been elsewhere before `time`, waiting at a proxy for example */
+    uint32_t request; /* a number of the caller's, which is kept: what was asked for, or 0 */
 };
 
 enum { BAL_TRACE_KINDS = 32, BAL_TRACE_SERVERS = (1 << 23) - 1, BAL_TRACE_STEP = 1000000000 };

@@ -93,10 +93,12 @@ static enum http_response_state read_head(struct http_response *answer, const ch
     if (status == 101)
         answer->keep = false;
     else if (status < 200) { /* there will be another one */
+        const bool bodiless = answer->bodiless;
         bal_http_response_init(answer);
+        answer->bodiless = bodiless;
         return RESPONSE_HEAD_STATE;
     }
-    if (status == 101 || status == 204 || status == 304)
+    if (status == 101 || status == 204 || status == 304 || answer->bodiless)
         return RESPONSE_DONE;
     if (fields.chunked)
         return RESPONSE_CHUNK_SIZE;

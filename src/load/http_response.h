@@ -25,6 +25,7 @@ struct http_response {
     int status;
     bool until_close; /* the end of the connection ends the body */
     bool keep;        /* the connection may be used again */
+    bool bodiless;    /* set by the caller: it is the answer to HEAD, and ends with its head */
     uint64_t left;   /* bytes left of the body or of the chunk; while the size of a chunk is read: the size so
                         far */
     unsigned digits; /* digits read of the size of a chunk; in a trailer: characters of the line */

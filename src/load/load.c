@@ -21,10 +21,11 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, SENDS = 64, INPUT = 65536, SPARE_FILES = 32, REQUEST = 8192 };
+enum { EVENTS = 256, SENDS = 64, INPUT = 65536, SPARE_FILES = 32, REQUEST = 16384, CHUNK = 65536 };
 
 enum link_state { LINK_CONNECTING, LINK_SENDING, LINK_READING, LINK_IDLE };
 
@@ -35,7 +36,7 @@ struct link {
     bool used_before;
     unsigned target;
     struct load_request request;
-    size_t sent; /* bytes of the request */
+    uint64_t sent; /* bytes of the request, with its body */
     struct link *next_idle;
     struct link *before, *after; /* requests under way, in the order of their times */
     struct http_response answer;
@@ -63,6 +64,7 @@ struct run {
     enum bal_code code;
     char head[REQUEST]; /* headers of the caller */
     char input[INPUT];
+    char body[CHUNK]; /* bodies are repetitions of this */
 };
 
 static double clock_now(void) {
@@ -77,12 +79,16 @@ static double now_of(const struct run *run) {
 
 /* ---- the text of a request ---- */
 
-static size_t append_text(char *text, size_t used, const char *more) {
-    const size_t length = strlen(more);
+static size_t append_part(char *text, size_t used, const char *more, size_t length) {
     if (used + length >= REQUEST)
         return used;
-    memcpy(text + used, more, length + 1);
+    memcpy(text + used, more, length);
+    text[used + length] = 0;
     return used + length;
+}
+
+static size_t append_text(char *text, size_t used, const char *more) {
+    return append_part(text, used, more, strlen(more));
 }
 
 static size_t append_number(char *text, size_t used, const char *before, uint64_t number, const char *after) {
@@ -94,11 +100,41 @@ static size_t append_number(char *text, size_t used, const char *before, uint64_
     return append_text(text, append_text(text, append_text(text, used, before), at), after);
 }
 
-static size_t request_text(const struct run *run, const struct link *link, char text[REQUEST]) {
+/* "METHOD PATH" as it was recorded; NULL where it was not. */
+static const char *recorded_of(const struct run *run, const struct load_request *request) {
+    const char *const *recorded = run->load->recorded_request;
+    return recorded && request->recorded ? recorded[request->recorded - 1] : NULL;
+}
+
+/* Ends at a blank or at the end of the text. */
+static const char *method_of(const struct run *run, const struct load_request *request) {
+    const char *recorded = recorded_of(run, request);
+    return run->load->method ? run->load->method : recorded ? recorded : "GET";
+}
+
+static bool is_method(const char *method, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(method, name, length) == 0 && (method[length] == ' ' || method[length] == 0);
+}
+
+static bool has_body(const char *method) {
+    return is_method(method, "POST") || is_method(method, "PUT") || is_method(method, "PATCH");
+}
+
+static const char *path_of(const struct run *run, const struct link *link) {
+    const char *path = run->target[link->target].path, *recorded = recorded_of(run, &link->request);
+    return recorded && strcmp(path, "/") == 0 ? strchr(recorded, ' ') + 1 : path;
+}
+
+/* The head; *body: bytes that follow it. */
+static size_t request_text(const struct run *run, const struct link *link, char text[REQUEST],
+                           uint64_t *body) {
     const struct bal_load *load = run->load;
     const struct target *target = &run->target[link->target];
-    size_t used = append_text(text, 0, "GET ");
-    used = append_text(text, used, target->path);
+    const char *method = method_of(run, &link->request);
+    size_t used = append_part(text, 0, method, strcspn(method, " "));
+    used = append_text(text, used, " ");
+    used = append_text(text, used, path_of(run, link));
     used = append_text(text, used, " HTTP/1.1\r\nHost: ");
     used = append_text(text, used, target->host);
     used = append_text(text, used, "\r\n");
@@ -109,6 +145,9 @@ static size_t request_text(const struct run *run, const struct link *link, char 
         used = append_number(text, used, "Priority: u=", load->class_[link->request.class_].urgency, "\r\n");
     if (!isnan(link->request.service))
         used = append_number(text, used, "X-Service: ", (uint64_t)link->request.service, "\r\n");
+    *body = has_body(method) ? load->body : 0;
+    if (has_body(method))
+        used = append_number(text, used, "Content-Length: ", *body, "\r\n");
     return append_text(text, used, load->fresh ? "Connection: close\r\n\r\n" : "\r\n");
 }
 
@@ -214,16 +253,22 @@ static void on_disconnect(struct run *run, struct link *link) {
         fail_request(run, link, BAL_LOAD_CLOSED);
 }
 
-/* Sends what is left of the request. */
+/* Sends what is left of the request, a chunk of its body at a time. */
 static void send_rest(struct run *run, struct link *link) {
     char text[REQUEST];
-    const size_t length = request_text(run, link, text);
-    const ssize_t sent = send(link->fd, text + link->sent, length - link->sent, MSG_NOSIGNAL);
+    uint64_t body;
+    const size_t head = request_text(run, link, text, &body);
+    const uint64_t length = head + body;
+    const size_t at = link->sent < head ? (size_t)link->sent : head;
+    const uint64_t left = length - link->sent - (head - at);
+    struct iovec parts[] = {{text + at, head - at}, {run->body, left < CHUNK ? (size_t)left : CHUNK}};
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    const ssize_t sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
     if (sent < 0 && errno != EAGAIN) {
         on_disconnect(run, link);
         return;
     }
-    link->sent += sent > 0 ? (size_t)sent : 0;
+    link->sent += sent > 0 ? (uint64_t)sent : 0;
     const bool done = link->sent == length, was_reading = link->state == LINK_IDLE;
     link->state = done ? LINK_READING : LINK_SENDING;
     if (!done || !was_reading)
@@ -245,6 +290,7 @@ static void start_request(struct run *run, struct link *link, const struct load_
     link->request = *request;
     link->sent = 0;
     bal_http_response_init(&link->answer);
+    link->answer.bodiless = is_method(method_of(run, request), "HEAD");
     insert_active_after(run, link, before);
     if (link->state == LINK_IDLE)
         send_rest(run, link);
@@ -483,6 +529,7 @@ static enum bal_code run_init(struct run *run, const struct bal_load *load, stru
     run->result = result;
     run->held_until = -1;
     run->event = load->event ? 0 : INFINITY;
+    memset(run->body, 'x', sizeof run->body);
     run->most = max_links(load->connections);
     for (size_t i = 0; i < load->urls; i++) {
         enum bal_code code = bal_load_target_parse(&run->target[i], load->url[i], err);

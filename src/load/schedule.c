@@ -14,6 +14,8 @@ enum bal_code bal_load_schedule_init(struct schedule *schedule, const struct bal
     bal_rng_init(&schedule->sizes, load->seed, load->replication, BAL_STREAM_SIZES);
     bal_rng_init(&schedule->targets, load->seed, load->replication, BAL_STREAM_NETWORK);
     schedule->expected = load->seconds > 0 ? load->seconds : INFINITY;
+    for (size_t i = 0; i < load->urls; i++)
+        schedule->weights += load->weight[i];
     if (load->trace) {
         schedule->expected = fmin(schedule->expected, bal_trace_info(load->trace)->span / load->speedup);
         return bal_trace_cursor_new(load->trace, &schedule->cursor, err);
@@ -41,6 +43,23 @@ static unsigned draw_class(struct schedule *schedule) {
     return class_;
 }
 
+static unsigned draw_target(struct schedule *schedule) {
+    const struct bal_load *load = schedule->load;
+    if (schedule->weights <= 0)
+        return bal_rng_below(&schedule->targets, (uint32_t)load->urls);
+    double left = schedule->weights * bal_rng_uniform(&schedule->targets);
+    unsigned target = 0, last = 0;
+    for (; target < load->urls; target++) {
+        if (load->weight[target] <= 0)
+            continue;
+        last = target;
+        if (left < load->weight[target])
+            break;
+        left -= load->weight[target];
+    }
+    return last;
+}
+
 /* Is the arrival that was drawn a real one? Where the rate varies, those of the largest rate are thinned,
  * batches as a whole. */
 static bool is_real(struct schedule *schedule) {
@@ -59,6 +78,7 @@ static void draw_request(struct schedule *schedule, struct load_request *request
     while (!is_real(schedule) && (load->seconds <= 0 || schedule->now < load->seconds));
     request->time = schedule->now;
     request->class_ = draw_class(schedule);
+    request->recorded = 0;
     request->service = load->service ? 1e6 * bal_dist_sample(load->service, &schedule->sizes) : NAN;
 }
 
@@ -71,6 +91,7 @@ static bool read_trace(struct schedule *schedule, struct load_request *request) 
     request->time = 1e-9 * (double)(job.time - bal_trace_info(load->trace)->first) / load->speedup;
     request->service = 1e-3 * (double)job.size;
     request->class_ = load->recorded ? !job.high : draw_class(schedule);
+    request->recorded = job.request;
     return true;
 }
 
@@ -88,7 +109,6 @@ bool bal_load_schedule_next(struct schedule *schedule, struct load_request *requ
         return false;
     request->resent = false;
     request->number = schedule->number++;
-    request->target = load->drawn ? bal_rng_below(&schedule->targets, (uint32_t)load->urls)
-                                  : (unsigned)(request->number % load->urls);
+    request->target = draw_target(schedule);
     return true;
 }

@@ -9,14 +9,16 @@ struct load_request {
     double time; /* seconds from the start */
     uint64_t number;
     unsigned target, class_;
-    double service; /* microseconds; NaN: not given */
-    bool resent;    /* its connection was closed, and it was sent once more */
+    double service;    /* microseconds; NaN: not given */
+    uint32_t recorded; /* 1 + its place among the recorded requests; 0: it is none of them */
+    bool resent;       /* its connection was closed, and it was sent once more */
 };
 
 struct schedule {
     const struct bal_load *load;
     struct bal_arrival_source source;
     struct bal_rng thinning, classes, sizes, targets;
+    double weights;  /* of all URLs; 0: they are alike */
     double per_most; /* 1 / the largest value of the curve */
     double now;      /* the last possible arrival */
     uint64_t number;

@@ -12,6 +12,7 @@ static const struct bal_log_binding nothing_bound = {
     .whole = {.field = -1},
     .ahead = {{.field = -1}, {.field = -1}, {.field = -1}},
     .path = -1,
+    .method = -1,
     .high = -1,
     .server = -1,
     .slots = -1,
@@ -380,6 +381,10 @@ static enum bal_code bind_all(const struct search *search, const struct bal_log_
         code = bind_class(search, options, binding, err);
     if (code)
         return code;
+    if (options->requests) {
+        binding->path = find_role(search, BAL_LOG_PATH, NULL);
+        binding->method = find_role(search, BAL_LOG_METHOD, NULL);
+    }
     bind_ahead(search, options->service != NULL, binding);
     if (options->servers)
         code = bind_server(search, options->server, binding, err);

@@ -27,9 +27,10 @@ struct bal_log_binding {
     struct bal_log_length ahead[BAL_LOG_AHEADS]; /* from the arrival until it is handed to the server */
     bool less_ahead;                             /* the service time has these in it: they are subtracted */
     int path;                                    /* the path of the request is in this one */
-    int high;                                    /* the class is in this one, where it is not in the path */
-    int server;                                  /* the server; -1 also where it is not needed */
-    int slots;                                   /* how many requests it works on at once */
+    int method;           /* its method; -1 also where it is not needed, or where it is in the same one */
+    int high;             /* the class is in this one, where it is not in the path */
+    int server;           /* the server; -1 also where it is not needed */
+    int slots;            /* how many requests it works on at once */
     int status, statuses; /* that was sent to the client, and that each server answered with */
     int state;            /* how the request ended: the letters of HAProxy, or */
     bool state_flags;     /* a list of reasons as Envoy writes it */

@@ -138,7 +138,8 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
         return reason;
     entry->guessed = binding->at_end && entry->whole < 0;
     entry->before = !binding->at_end ? 0 : entry->guessed ? entry->service : entry->whole;
-    entry->path = text_of(fields, binding->path);
+    entry->path = entry->request = text_of(fields, binding->path);
+    entry->method = text_of(fields, binding->method);
     if (entry->path.text)
         entry->path = cut_path(entry->path);
     entry->class = binding->high >= 0 ? fields[binding->high] : entry->path;

@@ -18,9 +18,10 @@ struct bal_log_entry {
     bool zero;       /* the log has 0: shorter than its resolution */
     bool guessed;    /* the log has no total time: the service time is used instead */
     bool unanswered; /* the log has no service time, but a server had the request until it ended */
-    struct bal_log_span path;  /* of the request, without its query; NULL when the log does not have it */
-    struct bal_log_span class; /* the text that gives the class; NULL when there is none */
-    struct bal_log_span service_text;                           /* set whenever the line is in the format */
+    struct bal_log_span path; /* of the request, without its query; NULL when the log does not have it */
+    struct bal_log_span request, method; /* as they stand in the log; NULL when it does not have them */
+    struct bal_log_span class;           /* the text that gives the class; NULL when there is none */
+    struct bal_log_span service_text;    /* set whenever the line is in the format */
     struct bal_log_span server, slots, status, statuses, state; /* NULL when there is none */
 };
 

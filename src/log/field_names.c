@@ -29,6 +29,8 @@ static const struct bal_log_field_name nginx[] = {
     {BAL_LOG_PATH, "request_uri", 0, 0},
     {BAL_LOG_PATH, "uri", 0, 0},
     {BAL_LOG_PATH, "request", 0, 0},
+    {BAL_LOG_METHOD, "request_method", 0, 0},
+    {BAL_LOG_METHOD, "request", 0, 0},
 };
 const struct bal_log_field_names bal_log_names_nginx = WORDS("nginx", "$", false, NULL, nginx);
 
@@ -37,7 +39,7 @@ const struct bal_log_field_names bal_log_names_nginx = WORDS("nginx", "$", false
     {BAL_LOG_WHOLE, "%{us}T", US, BAL_LOG_WHOLES}, {BAL_LOG_WHOLE, "%{ms}T", MS, BAL_LOG_WHOLES},            \
         {BAL_LOG_WHOLE, "%{s}T", S, BAL_LOG_WHOLES}, {BAL_LOG_WHOLE, "%T", S, 0},                            \
         {BAL_LOG_STATUS, "%>s", 0, 0}, {BAL_LOG_STATUS, "%s", 0, 0}, {BAL_LOG_PATH, "%U", 0, 0},             \
-        {BAL_LOG_PATH, "%r", 0, 0}, {                                                                        \
+        {BAL_LOG_PATH, "%r", 0, 0}, {BAL_LOG_METHOD, "%m", 0, 0}, {BAL_LOG_METHOD, "%r", 0, 0}, {            \
         BAL_LOG_SERVER, "%{X-Server}o", 0, 0                                                                 \
     }
 
@@ -123,6 +125,8 @@ static const struct bal_log_field_name squid[] = {
     {BAL_LOG_PATH, ">rp", 0, 0},
     {BAL_LOG_PATH, "ru", 0, 0},
     {BAL_LOG_PATH, ">ru", 0, 0},
+    {BAL_LOG_METHOD, "rm", 0, 0},
+    {BAL_LOG_METHOD, ">rm", 0, 0},
 };
 const struct bal_log_field_names bal_log_names_squid = WORDS("squid", "%", false, NULL, squid);
 
@@ -153,6 +157,7 @@ static const struct bal_log_field_name envoy[] = {
     {BAL_LOG_FLAGS, "RESPONSE_FLAGS", 0, 0},
     {BAL_LOG_PATH, "REQ(X-ENVOY-ORIGINAL-PATH?:PATH)", 0, 0},
     {BAL_LOG_PATH, "REQ(:PATH)", 0, 0},
+    {BAL_LOG_METHOD, "REQ(:METHOD)", 0, 0},
 };
 const struct bal_log_field_names bal_log_names_envoy = WORDS("envoy", "", true, NULL, envoy);
 
@@ -191,7 +196,7 @@ const struct bal_log_field_names bal_log_names_elb = WORDS("elb", "", false, NUL
 /* The time is that of the end. time-taken is seconds at CloudFront, milliseconds at IIS. */
 #define W3C_WORDS                                                                                            \
     {BAL_LOG_END, "date time", 0, 0}, {BAL_LOG_STATUS, "sc-status", 0, 0},                                   \
-        {BAL_LOG_PATH, "cs-uri-stem", 0, 0}, {                                                               \
+        {BAL_LOG_METHOD, "cs-method", 0, 0}, {BAL_LOG_PATH, "cs-uri-stem", 0, 0}, {                          \
         BAL_LOG_PATH, "cs-uri", 0, 0                                                                         \
     }
 
@@ -218,6 +223,7 @@ static const struct bal_log_field_name caddy[] = {
     {BAL_LOG_WHOLE, "duration", OPEN, BAL_LOG_NANOSECONDS},
     {BAL_LOG_STATUS, "status", 0, 0},
     {BAL_LOG_PATH, "request.uri", 0, 0},
+    {BAL_LOG_METHOD, "request.method", 0, 0},
 };
 static const struct bal_log_field_names words_caddy = WORDS("caddy", "", false, needs_caddy, caddy);
 
@@ -228,6 +234,7 @@ static const struct bal_log_field_name console[] = {
     {BAL_LOG_WHOLE, "duration", OPEN, BAL_LOG_NANOSECONDS},
     {BAL_LOG_STATUS, "status", 0, 0},
     {BAL_LOG_PATH, "request.uri", 0, 0},
+    {BAL_LOG_METHOD, "request.method", 0, 0},
 };
 static const struct bal_log_field_names words_console =
     WORDS("caddy console", "", false, needs_console, console);
@@ -242,6 +249,7 @@ static const struct bal_log_field_name traefik_json[] = {
     {BAL_LOG_STATUS, "DownstreamStatus", 0, 0},
     {BAL_LOG_STATUSES, "OriginStatus", 0, 0},
     {BAL_LOG_PATH, "RequestPath", 0, 0},
+    {BAL_LOG_METHOD, "RequestMethod", 0, 0},
 };
 static const struct bal_log_field_names words_traefik =
     WORDS("traefik", "", true, needs_traefik, traefik_json);
@@ -256,6 +264,7 @@ static const struct bal_log_field_name envoy_json[] = {
     {BAL_LOG_STATUS, "response_code", 0, 0},
     {BAL_LOG_FLAGS, "response_flags", 0, 0},
     {BAL_LOG_PATH, "path", 0, 0},
+    {BAL_LOG_METHOD, "method", 0, 0},
 };
 static const struct bal_log_field_names words_envoy = WORDS("envoy", "", true, needs_envoy, envoy_json);
 
@@ -266,6 +275,7 @@ static const struct bal_log_field_name pino[] = {
     {BAL_LOG_WHOLE, "responseTime", MS, 0},
     {BAL_LOG_STATUS, "res.statusCode", 0, 0},
     {BAL_LOG_PATH, "req.url", 0, 0},
+    {BAL_LOG_METHOD, "req.method", 0, 0},
 };
 static const struct bal_log_field_names words_pino = WORDS("pino", "", false, needs_pino, pino);
 
@@ -274,6 +284,7 @@ static const char *const needs_lograge[] = {"controller", "action", "duration", 
 static const struct bal_log_field_name lograge[] = {
     {BAL_LOG_END, "@timestamp", 0, 0},  {BAL_LOG_END, "time", 0, 0},      {BAL_LOG_END, "timestamp", 0, 0},
     {BAL_LOG_WHOLE, "duration", MS, 0}, {BAL_LOG_STATUS, "status", 0, 0}, {BAL_LOG_PATH, "path", 0, 0},
+    {BAL_LOG_METHOD, "method", 0, 0},
 };
 static const struct bal_log_field_names words_lograge = WORDS("lograge", "", false, needs_lograge, lograge);
 
@@ -348,6 +359,14 @@ static const struct bal_log_field_name any[] = {
     {BAL_LOG_PATH, "request.uri", 0, 0},
     {BAL_LOG_PATH, "url.path", 0, 0},
     {BAL_LOG_PATH, "httpRequest.requestUrl", 0, 0},
+    {BAL_LOG_METHOD, "request_method", 0, 0},
+    {BAL_LOG_METHOD, "method", 0, 0},
+    {BAL_LOG_METHOD, "http_method", 0, 0},
+    {BAL_LOG_METHOD, "RequestMethod", 0, 0},
+    {BAL_LOG_METHOD, "request.method", 0, 0},
+    {BAL_LOG_METHOD, "http.request.method", 0, 0},
+    {BAL_LOG_METHOD, "httpRequest.requestMethod", 0, 0},
+    {BAL_LOG_METHOD, "request", 0, 0},
 };
 const struct bal_log_field_names bal_log_names_any = WORDS("", "", false, NULL, any);
 

@@ -18,6 +18,7 @@ enum bal_log_role {
     BAL_LOG_FLAGS,    /* how it ended: the reasons of Envoy */
     BAL_LOG_SLOTS,    /* how many requests the server works on at once, a limit that the proxy enforces */
     BAL_LOG_PATH,     /* the path, or a text with the path in it */
+    BAL_LOG_METHOD,   /* the method, or a text that begins with it */
 };
 
 /* How a program writes lengths of time, where that is always the same. */

@@ -4,6 +4,8 @@
 
 #include "log/detect.h"
 #include "log/reader.h"
+#include "log/request_line.h"
+#include "log/servers.h"
 #include "log/upstream_tries.h"
 
 #include <inttypes.h>
@@ -176,6 +178,22 @@ static enum bal_code add_line_number(const struct bal_log_reader *reader, enum b
                     cause.text);
 }
 
+/* Its method and path, where they are wanted and can be sent again. */
+static enum bal_code number_request(struct bal_log_reader *reader, const struct bal_log_entry *entry,
+                                    struct bal_trace_job *job, struct bal_error *err) {
+    char text[BAL_LOG_REQUEST];
+    const size_t length = bal_log_request_text(entry->request, entry->method, text);
+    if (length == 0) {
+        reader->summary->unsendable++;
+        return BAL_OK;
+    }
+    uint32_t number;
+    const struct bal_log_span span = {text, length};
+    const enum bal_code code = bal_log_servers_number(reader->options->requests, span, &number, err);
+    job->request = code ? 0 : number + 1;
+    return code;
+}
+
 static enum bal_code add_entry(struct bal_log_reader *reader, const struct bal_log_entry *entry,
                                struct bal_error *err) {
     if (!reader->measured)
@@ -195,6 +213,10 @@ static enum bal_code add_entry(struct bal_log_reader *reader, const struct bal_l
         return add_line_number(reader, code, err);
     if (entry->slots.text)
         parse_slots(reader->summary, entry->slots);
+    if (record.wanted && reader->options->requests)
+        code = number_request(reader, entry, &record.job, err);
+    if (code)
+        return add_line_number(reader, code, err);
     if (record.wanted)
         count_job(reader, entry);
     else

@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A table of open addressing. */
+/* A table of texts with open addressing: names of servers, or requests. */
 #include "log/servers.h"
 
 #include <stdlib.h>
 
-enum { SERVERS_MOST = 1 << 16, SLOTS_FIRST = 64 };
+enum { SERVERS_MOST = 1 << 16, REQUESTS_MOST = 1 << 22, SLOTS_FIRST = 64 };
 
 struct bal_log_servers {
     struct bal_log_span *name; /* by number, each ended by 0 too */
-    uint32_t count, room;
+    uint32_t count, room, most;
     uint32_t *slot; /* number + 1, 0: free */
     size_t slots;   /* a power of two, more than half of them free */
 };
 
-enum bal_code bal_log_servers_new(struct bal_log_servers **servers, struct bal_error *err) {
+static enum bal_code new_table(uint32_t most, struct bal_log_servers **servers, struct bal_error *err) {
     struct bal_log_servers *s = *servers = calloc(1, sizeof *s);
     if (s)
         s->slot = calloc(SLOTS_FIRST, sizeof *s->slot);
     if (s && s->slot) {
         s->slots = SLOTS_FIRST;
+        s->most = most;
         return BAL_OK;
     }
     bal_log_servers_free(s);
     *servers = NULL;
     return bal_fail(err, BAL_E_MEMORY, "not enough memory for the names of servers");
+}
+
+enum bal_code bal_log_servers_new(struct bal_log_servers **servers, struct bal_error *err) {
+    return new_table(SERVERS_MOST, servers, err);
+}
+
+enum bal_code bal_log_requests_new(struct bal_log_servers **requests, struct bal_error *err) {
+    return new_table(REQUESTS_MOST, requests, err);
 }
 
 void bal_log_servers_free(struct bal_log_servers *servers) {
@@ -104,7 +113,11 @@ static enum bal_code add_name(struct bal_log_servers *servers, struct bal_log_sp
                               struct bal_error *err) {
     char shown[60];
     bal_log_show(name, shown, sizeof shown);
-    if (servers->count == SERVERS_MOST)
+    if (servers->count == servers->most && servers->most == REQUESTS_MOST)
+        return bal_fail(err, BAL_E_RANGE,
+                        "more than %d different requests; take a part of the log: --from, --to",
+                        (int)REQUESTS_MOST);
+    if (servers->count == servers->most)
         return bal_fail(err, BAL_E_RANGE,
                         "more than %d names of servers, the last being '%s': the field is hardly one of "
                         "servers; name another",

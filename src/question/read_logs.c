@@ -170,6 +170,7 @@ static enum bal_code read_all(const struct bal_log_request *request, const char 
     struct bal_log_options options = request->log;
     options.seed = (uint64_t)request->common.seed;
     options.servers = logs->servers;
+    options.requests = logs->requests;
     options.take = bal_recover_take;
     options.take_context = logs->trace;
     options.stop = asking->host->stop;
@@ -266,6 +267,7 @@ void bal_logs_fini(struct bal_logs *logs) {
     bal_trace_free(logs->trace);
     bal_log_summary_fini(&logs->summary);
     bal_log_servers_free(logs->servers);
+    bal_log_servers_free(logs->requests);
     *logs = (struct bal_logs){0};
 }
 
@@ -281,6 +283,8 @@ enum bal_code bal_read_logs(const struct bal_log_request *request, const char *c
     enum bal_code code = bal_trace_new(NULL, &logs->trace, err);
     if (!code)
         code = bal_log_servers_new(&logs->servers, err);
+    if (!code && request->requests)
+        code = bal_log_requests_new(&logs->requests, err);
     if (!code)
         code = read_all(request, paths, count, asking, logs, err);
     if (code)

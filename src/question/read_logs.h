@@ -13,6 +13,7 @@ struct bal_log_request {
     struct bal_request common;  /* the fleet, the seed of the spreading */
     struct bal_log_options log; /* all zero bytes: format and fields are detected from the files */
     bool keep_waiting;          /* service times stay as logged */
+    bool requests;              /* collect what was asked for */
 };
 
 /* What was read. */
@@ -20,6 +21,7 @@ struct bal_logs {
     struct bal_trace *trace; /* complete; waiting is removed from its sizes as far as possible */
     struct bal_log_summary summary;
     struct bal_log_servers *servers;
+    struct bal_log_servers *requests; /* NULL: not collected */
     struct bal_recovery recovery;
     struct bal_recovery_report times; /* of the recovery */
 };

@@ -151,7 +151,7 @@ static void print_head(const struct bal_load *load, const struct bal_load_result
     else
         bal_head_add(&head, "%g requests/s to %s", load->rate, load->url[0]);
     if (load->urls > 1)
-        bal_head_add(&head, " and %zu more in turn", load->urls - 1);
+        bal_head_add(&head, " and %zu more, drawn at random", load->urls - 1);
     if (!load->trace) {
         bal_arrivals_print(&load->arrivals, text, sizeof text);
         bal_head_add(&head, ", %s", text);
@@ -290,6 +290,15 @@ static void json_plan(struct json *json, const struct bal_load *load) {
     for (size_t i = 0; i < load->urls; i++)
         bal_json_text(json, NULL, load->url[i]);
     bal_json_close(json, ']');
+    bool weighted = false;
+    for (size_t i = 0; i < load->urls; i++)
+        weighted = weighted || load->weight[i] > 0;
+    if (weighted) {
+        bal_json_open(json, "weights", '[');
+        for (size_t i = 0; i < load->urls; i++)
+            bal_json_number(json, NULL, load->weight[i]);
+        bal_json_close(json, ']');
+    }
     if (load->trace) {
         bal_json_number(json, "speedup", load->speedup);
     } else {

@@ -210,7 +210,6 @@ static enum bal_code send_all(struct rig_block *block, uint64_t replication, con
                             .timeout = 2 * rig->live->timeout + 5,
                             .seed = rig->c.run.seed,
                             .replication = replication,
-                            .drawn = true,
                             .stop = stop,
                             .progress = on_progress,
                             .progress_context = hooks,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 5, VALUE_MOST = sizeof(uint64_t) };
+enum { COLUMNS = 6, VALUE_MOST = sizeof(uint64_t) };
 
 /* The values of a block follow, column by column: each is so much above the least one of its column. */
 struct head {
@@ -26,11 +26,10 @@ enum {
 static const struct column {
     size_t offset;
     bool wide;
-} columns[COLUMNS] = {{offsetof(struct bal_trace_record, time), true},
-                      {offsetof(struct bal_trace_record, size), true},
-                      {offsetof(struct bal_trace_record, ahead), true},
-                      {offsetof(struct bal_trace_record, drawn), false},
-                      {offsetof(struct bal_trace_record, marks), false}};
+} columns[COLUMNS] = {
+    {offsetof(struct bal_trace_record, time), true},   {offsetof(struct bal_trace_record, size), true},
+    {offsetof(struct bal_trace_record, ahead), true},  {offsetof(struct bal_trace_record, drawn), false},
+    {offsetof(struct bal_trace_record, marks), false}, {offsetof(struct bal_trace_record, request), false}};
 
 static inline int64_t value_at(const char *field, bool wide) {
     int64_t value;

@@ -12,6 +12,7 @@ struct bal_trace_record {
     int64_t time, size, ahead;
     uint32_t drawn;
     uint32_t marks; /* the rest: high, aborted, left_out, spread, kind, server, from the lowest bit on */
+    uint32_t request;
 };
 
 static inline struct bal_trace_record bal_trace_record_of(const struct bal_trace_job *job) {
@@ -19,6 +20,7 @@ static inline struct bal_trace_record bal_trace_record_of(const struct bal_trace
                                      .size = job->size,
                                      .ahead = job->ahead,
                                      .drawn = job->drawn,
+                                     .request = job->request,
                                      .marks = (uint32_t)job->high | (uint32_t)job->aborted << 1 |
                                               (uint32_t)job->left_out << 2 | (uint32_t)job->spread << 3 |
                                               (uint32_t)job->kind << 4 | job->server << 9};
@@ -38,7 +40,8 @@ static inline struct bal_trace_job bal_trace_job_of(const struct bal_trace_recor
                                   .kind = record->marks >> 4 & (BAL_TRACE_KINDS - 1),
                                   .server = record->marks >> 9,
                                   .drawn = record->drawn,
-                                  .ahead = record->ahead};
+                                  .ahead = record->ahead,
+                                  .request = record->request};
 }
 
 /* Ordered records in a file. */

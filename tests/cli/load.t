@@ -11,6 +11,18 @@ $ ballast load https://127.0.0.1/
 $ ballast load http://127.0.0.1:99999/
 ! ballast: '127.0.0.1:99999' is no HOST[:PORT], such as 127.0.0.1:8080 or [::1]:80
 ? 2
+$ ballast load none=http://127.0.0.1/
+! ballast: 'none=http://127.0.0.1/': the weight in front of = is not a number from 1e-6 to 1M
+? 2
+$ ballast load http://127.0.0.1/ --method get
+! ballast: --method get: not a method such as GET, HEAD or POST
+? 2
+$ ballast load http://127.0.0.1/ --body many
+! ballast: --body many: not a whole number of bytes from 0 to 1G
+? 2
+$ ballast load http://127.0.0.1/ --replay access.log --high '^/buy' --class 1=1
+! ballast: --high: what matches is of the first of two classes; write two, such as --class 1=1 --class 5=0, or none
+? 2
 $ ballast load http://127.0.0.1/ --rate 0
 ! ballast: --rate 0: not a number from 0.001 to 1M
 ? 2

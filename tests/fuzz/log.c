@@ -103,11 +103,22 @@ static enum bal_code take_record(void *context, const struct bal_log_record *rec
     return BAL_OK;
 }
 
+/* A method and a path, with nothing that could end a line of a head. */
+static void check_request(const char *text) {
+    const char *path = strchr(text, ' ');
+    assert(path && path > text && path - text <= 16 && strlen(text) < 4096);
+    for (const char *c = text; c < path; c++)
+        assert((*c >= 'A' && *c <= 'Z') || *c == '-' || *c == '_');
+    assert(path[1] == '/' || strcmp(text, "OPTIONS *") == 0);
+    for (const char *c = path + 1; *c; c++)
+        assert(*c > ' ' && *c < 127);
+}
+
 /* The same with servers and records: as many of these as there are jobs. */
 static void read_records(const char *path, struct bal_log_options options) {
     struct bal_log_summary summary;
     struct bal_error err = {0};
-    assert(!bal_log_servers_new(&options.servers, &err));
+    assert(!bal_log_servers_new(&options.servers, &err) && !bal_log_requests_new(&options.requests, &err));
     struct account account = {.servers = options.servers};
     options.take = take_record;
     options.take_context = &account;
@@ -120,7 +131,10 @@ static void read_records(const char *path, struct bal_log_options options) {
     for (uint32_t i = 0; i < bal_log_servers_count(options.servers); i++)
         assert(*bal_log_servers_name(options.servers, i));
     bal_log_summary_fini(&summary);
+    for (uint32_t i = 0; i < bal_log_servers_count(options.requests); i++)
+        check_request(bal_log_servers_name(options.requests, i));
     bal_log_servers_free(options.servers);
+    bal_log_servers_free(options.requests);
 }
 
 /* Takes the last word of a line off; NULL when it is "-" or not there. */

@@ -125,6 +125,18 @@ static void the_end_of_a_connection_ends_only_what_has_no_length(void **state) {
     free(answer);
 }
 
+/* The answer to HEAD has the length of a body that does not follow, also behind an interim answer. */
+static void answers_to_head_have_no_body(void **state) {
+    (void)state;
+    static const char text[] = "HTTP/1.1 103 Early Hints\r\n\r\n" OK_HEAD "Content-Length: 5\r\n\r\n";
+    struct http_response answer;
+    bal_http_response_init(&answer);
+    answer.bodiless = true;
+    assert_int_equal(bal_http_response_parse(&answer, text, strlen(text)), strlen(text));
+    assert_int_equal(answer.state, RESPONSE_DONE);
+    assert_true(answer.status == 200 && answer.keep);
+}
+
 static void heads_without_end_are_refused(void **state) {
     (void)state;
     struct http_response *answer = malloc(sizeof *answer);
@@ -199,7 +211,7 @@ static uint64_t count_all(const struct bal_load *load, double from, double to, u
     for (; bal_load_schedule_next(&schedule, &request); number++) {
         assert_true(request.time >= last);
         assert_int_equal(request.number, number);
-        assert_int_equal(request.target, number % load->urls);
+        assert_true(request.target < load->urls);
         last = request.time;
         count += request.time >= from && request.time < to;
         *first_class += request.class_ == 0;
@@ -222,6 +234,38 @@ static void requests_come_at_the_rate(void **state) {
     assert_int_equal(count_all(&load, 0, INFINITY, &urgent), 777);
     load.seconds = 0;
     assert_int_equal(count_all(&load, 0, INFINITY, &urgent), 777);
+}
+
+/* Of 10000 Poisson requests each URL gets a Poisson number, and so does each pair of one after the other: a
+ * rotation would have only three of the nine. */
+static void urls_are_drawn_by_weight(void **state) {
+    (void)state;
+    static const double weights[][3] = {{0, 0, 0}, {3, 1, 0.5}, {1e-6, 1e6, 1}};
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
+        struct bal_load load = a_load();
+        double sum = 0, share[3];
+        for (int k = 0; k < 3; k++)
+            sum += load.weight[k] = weights[i][k];
+        for (int k = 0; k < 3; k++)
+            share[k] = sum > 0 ? weights[i][k] / sum : 1.0 / 3;
+        struct schedule schedule;
+        struct load_request request;
+        struct bal_error err;
+        uint64_t count[3] = {0}, pair[3][3] = {{0}};
+        assert_int_equal(bal_load_schedule_init(&schedule, &load, &err), BAL_OK);
+        for (unsigned before = 0; bal_load_schedule_next(&schedule, &request); before = request.target) {
+            count[request.target]++;
+            pair[before][request.target]++;
+        }
+        bal_load_schedule_fini(&schedule);
+        for (int k = 0; k < 3; k++) {
+            assert_true(fabs((double)count[k] - 10000 * share[k]) < 5 * sqrt(10000 * share[k]) + 5);
+            for (int m = 0; m < 3; m++) {
+                const double mean = 10000 * share[k] * share[m];
+                assert_true(fabs((double)pair[k][m] - mean) < 7 * sqrt(mean) + 5);
+            }
+        }
+    }
 }
 
 static void requests_follow_the_curve(void **state) {
@@ -267,8 +311,10 @@ static void recorded_requests_come_as_recorded(void **state) {
     struct bal_trace *trace;
     assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
     for (int i = 0; i < 5; i++) {
-        const struct bal_trace_job job = {
-            .time = INT64_C(1700000000000000000) + i * INT64_C(1000000000), .size = 20000000, .high = i == 2};
+        const struct bal_trace_job job = {.time = INT64_C(1700000000000000000) + i * INT64_C(1000000000),
+                                          .size = 20000000,
+                                          .high = i == 2,
+                                          .request = (uint32_t)i};
         assert_int_equal(bal_trace_add(trace, &job, &err), BAL_OK);
     }
     assert_int_equal(bal_trace_finish(trace, NULL, &err), BAL_OK);
@@ -287,6 +333,7 @@ static void recorded_requests_come_as_recorded(void **state) {
         assert_true(fabs(request.time - 0.25 * i) < 1e-6);
         assert_true(fabs(request.service - 20000) < 1e-6);
         assert_int_equal(request.class_, i != 2);
+        assert_int_equal(request.recorded, i);
     }
     assert_false(bal_load_schedule_next(&schedule, &request));
     bal_load_schedule_fini(&schedule);
@@ -481,10 +528,12 @@ int main(void) {
         cmocka_unit_test(connections_that_another_process_has_are_closed),
         cmocka_unit_test(answers_are_read_in_any_pieces),
         cmocka_unit_test(the_end_of_a_connection_ends_only_what_has_no_length),
+        cmocka_unit_test(answers_to_head_have_no_body),
         cmocka_unit_test(heads_without_end_are_refused),
         cmocka_unit_test(urls_are_taken_apart),
         cmocka_unit_test(bad_urls_are_refused),
         cmocka_unit_test(requests_come_at_the_rate),
+        cmocka_unit_test(urls_are_drawn_by_weight),
         cmocka_unit_test(requests_follow_the_curve),
         cmocka_unit_test(classes_have_their_shares),
         cmocka_unit_test(service_times_are_those_of_the_law),

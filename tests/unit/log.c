@@ -21,6 +21,7 @@
 #include <zstd.h>
 
 #include "ballast/log.h"
+#include "log/request_line.h"
 
 #define MS INT64_C(1000000)
 #define S (1000 * MS)
@@ -1301,6 +1302,86 @@ static int remove_path(void **state) {
     return unlink(path);
 }
 
+/* ---- requests that can be sent again ---- */
+
+static void requests_are_taken_apart(void **state) {
+    (void)state;
+    static const struct {
+        const char *request, *method, *text;
+    } samples[] = {
+        {"GET /a?b=1 HTTP/1.1", NULL, "GET /a?b=1"},
+        {"POST /buy HTTP/2.0", "-", "POST /buy"},
+        {"/a/b?c", "PUT", "PUT /a/b?c"},
+        {"/a b", "GET /other HTTP/1.1", "GET /a"},
+        {"/a", NULL, "GET /a"},
+        {"/a", "/a", "GET /a"},
+        {"/a#part", "HEAD", "HEAD /a"},
+        {"https://host:8443/x?y", "GET", "GET /x?y"},
+        {"GET http://host HTTP/1.0", NULL, "GET /"},
+        {"/to?u=http://x/", "GET", "GET /to?u=http://x/"},
+        {"OPTIONS * HTTP/1.1", NULL, "OPTIONS *"},
+        {"GET * HTTP/1.1", NULL, ""},
+        {"HEAD /c\\x22d\\x4 HTTP/1.1", NULL, "HEAD /c%22d\\x4"},
+        {"/\"\xc3\xa4\x01\x7f", NULL, "GET /%22%C3%A4%01%7F"},
+        {"\\x16\\x03\\x01", NULL, ""},
+        {"-", NULL, ""},
+        {"", "GET", ""},
+        {NULL, "GET", ""},
+        {"get / HTTP/1.1", NULL, ""},
+        {"CONNECT host:443 HTTP/1.1", NULL, ""},
+        {"PRI * HTTP/2.0", NULL, ""},
+        {"AMETHODTHATISTOOLONG / HTTP/1.1", NULL, ""},
+        {"GET  / HTTP/1.1", NULL, ""},
+        {"/a", "-", ""},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        const char *request = samples[i].request, *method = samples[i].method;
+        char text[BAL_LOG_REQUEST] = "";
+        const size_t length =
+            bal_log_request_text((struct bal_log_span){request, request ? strlen(request) : 0},
+                                 (struct bal_log_span){method, method ? strlen(method) : 0}, text);
+        assert_int_equal(length, strlen(samples[i].text));
+        if (length > 0)
+            assert_string_equal(text, samples[i].text);
+    }
+    char path_text[BAL_LOG_REQUEST + 1], text[BAL_LOG_REQUEST];
+    memset(path_text, 'x', sizeof path_text);
+    path_text[0] = '/';
+    for (size_t length = BAL_LOG_REQUEST - 20; length <= sizeof path_text; length++) {
+        const size_t got =
+            bal_log_request_text((struct bal_log_span){path_text, length}, (struct bal_log_span){0}, text);
+        assert_true(got == 0 || (got == length + 4 && text[got] == 0));
+        assert_true((got == 0) == (length > BAL_LOG_REQUEST - 7)); /* what may take three bytes has room */
+    }
+}
+
+/* Each once, whatever the order and the number of its jobs. */
+static void requests_are_collected(void **state) {
+    (void)state;
+    write_text("start,duration_ms,method,path\n"
+               "2026-11-15T10:11:12.1Z,5,POST,/buy\n"
+               "2026-11-15T10:11:12.2Z,5,GET,/a?b\n"
+               "2026-11-15T10:11:12.3Z,5,GET,none\n"
+               "2026-11-15T10:11:12.4Z,5,POST,/buy\n");
+    struct bal_log_options options = {0};
+    struct result r = {0};
+    struct bal_trace *trace;
+    const char *paths[] = {path};
+    assert_int_equal(bal_log_requests_new(&options.requests, &r.err), BAL_OK);
+    assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
+    assert_int_equal(bal_log_read(paths, 1, &options, trace, &r.summary, &r.err), BAL_OK);
+    take_jobs(trace, &r);
+    assert_int_equal(r.jobs, 4);
+    assert_true(r.job[0].request == 1 && r.job[1].request == 2 && r.job[2].request == 0 &&
+                r.job[3].request == 1);
+    assert_int_equal(r.summary.unsendable, 1);
+    assert_int_equal(bal_log_servers_count(options.requests), 2);
+    assert_string_equal(bal_log_servers_name(options.requests, 0), "POST /buy");
+    assert_string_equal(bal_log_servers_name(options.requests, 1), "GET /a?b");
+    bal_log_servers_free(options.requests);
+    bal_log_summary_fini(&r.summary);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_formats),
@@ -1338,6 +1419,8 @@ int main(void) {
         cmocka_unit_test(finds_the_same_file_twice),
         cmocka_unit_test(filters_jobs),
         cmocka_unit_test(stops_and_reports),
+        cmocka_unit_test(requests_are_taken_apart),
+        cmocka_unit_test(requests_are_collected),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

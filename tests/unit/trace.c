@@ -188,7 +188,7 @@ static void keeps_what_the_record_says(void **state) {
     struct bal_trace *trace = make(2);
     const struct bal_trace_job jobs[] = {
         {.time = 1, .size = 5, .aborted = true, .server = BAL_TRACE_SERVERS, .kind = BAL_TRACE_KINDS - 1},
-        {.time = 2, .size = 6, .server = 1, .high = true, .left_out = true},
+        {.time = 2, .size = 6, .server = 1, .high = true, .left_out = true, .request = UINT32_MAX},
         {.time = 3, .size = 7, .kind = 1, .ahead = INT64_MAX},
         {.time = 4, .size = 8, .aborted = true, .kind = 1},
     };
@@ -202,7 +202,7 @@ static void keeps_what_the_record_says(void **state) {
         assert_true(job.aborted == jobs[i].aborted && job.server == jobs[i].server &&
                     job.ahead == jobs[i].ahead);
         assert_true(job.kind == jobs[i].kind && !job.spread && job.drawn == 0);
-        assert_true(job.left_out == jobs[i].left_out);
+        assert_true(job.left_out == jobs[i].left_out && job.request == jobs[i].request);
     }
     bal_trace_cursor_free(cursor);
     const struct bal_trace_info *info = bal_trace_info(trace);
@@ -214,7 +214,7 @@ static void keeps_what_the_record_says(void **state) {
 static bool is_same(const struct bal_trace_job *a, const struct bal_trace_job *b) {
     return a->time == b->time && a->size == b->size && a->ahead == b->ahead && a->drawn == b->drawn &&
            a->server == b->server && a->kind == b->kind && a->high == b->high && a->aborted == b->aborted &&
-           a->left_out == b->left_out && a->spread == b->spread;
+           a->left_out == b->left_out && a->spread == b->spread && a->request == b->request;
 }
 
 /* The next job takes up to so many bits of each thing that it has. */
@@ -230,7 +230,8 @@ static struct bal_trace_job random_job(struct bal_rng *rng, unsigned bits, int64
                                   .aborted = marks >> 2 & 1,
                                   .left_out = marks >> 3 & 1,
                                   .kind = marks >> 4 & (BAL_TRACE_KINDS - 1),
-                                  .server = marks >> 9 & BAL_TRACE_SERVERS};
+                                  .server = marks >> 9 & BAL_TRACE_SERVERS,
+                                  .request = (uint32_t)(marks >> 7)};
 }
 
 /* Whatever the number of bytes that the values of a block take in the file, none to eight. */
