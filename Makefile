@@ -48,6 +48,7 @@ demo-live:
 	@scripts/configure build -Dnginx=true
 	@ninja --quiet -C build product nginx-module
 	@build/ballast live examples/live/demo.yaml --again --db build/demo-live.db
+	@build/ballast live examples/live/hold.yaml --again --db build/demo-hold.db
 
 # Four hosts in network namespaces, a partition, a killed dispatcher and a rolling deploy (less than three
 # minutes, needs root).
@@ -124,6 +125,7 @@ live-lab:
 	@scripts/configure build -Dnginx=true
 	@ninja --quiet -C build product nginx-module
 	@build/ballast live examples/live/lab.yaml --again --db build/live-lab.db
+	@build/ballast live examples/live/hold.yaml --again --db build/live-hold.db
 
 # Apps that are stopped and started by tabs, compared with the simulator and with a windowed rule. POWER is
 # passed on to bench/live_power: POWER='--rounds 1 --seconds 20' is a quick look.

@@ -208,9 +208,11 @@ static void put_listen(const struct rig *rig, unsigned i, FILE *out) {
     /* Its random draws go by a ring on which a server has 16 points for each unit of its weight: with a
      * weight of 1 some servers are drawn a third more often than others. */
     const bool draws = strncmp(rig->entry->text, "random", strlen("random")) == 0;
+    const bool waits = rig->c.model.classes || strstr(rig->entry->text, " maxconn");
     const char *address = !rig->hosts ? "127.0.0.1" : rig->live->ipv6 ? "::" : "0.0.0.0";
-    fprintf(out, "listen fleet%u\n    bind %s:%u%s\n    balance %s\n    http-reuse always\n", i, address,
-            bal_rig_front_port(rig, i), rig->hosts && rig->live->ipv6 ? " v4v6" : "", rig->entry->text);
+    fprintf(out, "listen fleet%u\n    bind %s:%u%s\n    balance %.*s\n    http-reuse always\n", i, address,
+            bal_rig_front_port(rig, i), rig->hosts && rig->live->ipv6 ? " v4v6" : "",
+            (int)strcspn(rig->entry->text, " "), rig->entry->text);
     /* Classes wait in HAProxy: each of the dispatchers may then have one request at a slot. */
     const uint32_t classes = bal_model_classes(&rig->c.model);
     for (uint32_t r = 0; r + 1 < classes; r++)
@@ -221,7 +223,7 @@ static void put_listen(const struct rig *rig, unsigned i, FILE *out) {
         put_address(rig, " ", bal_rig_server_host(rig, k), rig->app[k], out);
         if (server_weight(rig, k) > 1 || draws)
             fprintf(out, " weight %u", server_weight(rig, k) > 1 ? server_weight(rig, k) : 100);
-        if (rig->c.model.classes)
+        if (waits)
             fprintf(out, " maxconn %u", rig->c.model.slots ? rig->c.model.slots : 1);
         if (rig->live->faults > 0)
             fputs(" check inter 500ms fall 2 rise 1", out);

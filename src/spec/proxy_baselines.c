@@ -20,6 +20,8 @@ static const struct proxy_baseline proxy_baselines[] = {
     {BAL_PROXY_NGINX, "random", "weighted-random", false},
     {BAL_PROXY_NGINX, "round_robin", "weighted-round-robin", false},
     {BAL_PROXY_HAPROXY, "leastconn", "least-conn:ties=queue", true},
+    /* One of them: requests wait in HAProxy until a server has a free slot. */
+    {BAL_PROXY_HAPROXY, "leastconn maxconn", "jiq:else=hold", true},
     {BAL_PROXY_HAPROXY, "random", "least-conn:d=2,replace=1", true},
     {BAL_PROXY_HAPROXY, "random(1)", "weighted-random", false},
     {BAL_PROXY_HAPROXY, "random(2)", "least-conn:d=2,replace=1", true},
