@@ -33,7 +33,7 @@ $ ballast compare --arrivals 'renewal(gamma(2))'
 ! ballast: --arrivals renewal(gamma(2)): arrivals 'renewal(gamma(2))': law 'gamma(2)': no such law; there are exp, det, erlang, hyper, phase, lognormal, pareto, bounded-pareto, uniform
 ? 2
 $ ballast compare --servers 4 --arrivals 'batch(3)' --engine markov --policy random
-! ballast: --policy: engine 'markov' needs arrivals poisson; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate arrivals that are not poisson; use event or auto
 ? 2
 $ ballast compare --servers 4 --slotted --arrivals 'batch(3)' --policy random
 ! ballast: arrivals other than poisson need continuous time; in slotted time a batch says how many jobs come

@@ -160,16 +160,16 @@ $ ballast compare --buffer 0
 ! ballast: --buffer 0: not a whole number of jobs from 1, or none
 ? 2
 $ ballast compare --policy delayed-off --buffer 2
-! ballast: --policy: policy 'delayed-off' is one common queue and needs an unlimited buffer
+! ballast: --policy: one common queue cannot be had with buffers at the servers; leave out one of them
 ? 2
 $ ballast compare --policy delayed-off --engine event
-! ballast: --policy: engine 'event' cannot run policy 'delayed-off'; use pooled or auto
+! ballast: --policy: engine 'event' cannot simulate one common queue; use pooled or auto
 ? 2
 $ ballast compare --policy jiq --engine pooled
-! ballast: --policy: engine 'pooled' is for one common queue, not for policy 'jiq'; use auto
+! ballast: --policy: engine 'pooled' cannot simulate a policy that chooses servers; use markov or auto
 ? 2
 $ ballast compare --policy tabs --setup 'det(3)' --engine markov
-! ballast: --policy: engine 'markov' needs exponential sizes, standby and set-up times; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate sizes, standby or set-up times that are not exponential; use event or auto
 ? 2
 $ ballast compare --window 0
 ! ballast: --window 0: not a length of time above 0, such as 10, or none

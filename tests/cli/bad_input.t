@@ -95,10 +95,10 @@ $ ballast compare --service gauss 2>&1 | sed 's/there are .*/there are .../'
 $ ballast compare --engine fast 2>&1 | sed 's/not one of .*/not one of .../'
 | ballast: --engine fast: not one of ...
 $ ballast compare --engine markov --policy least-work
-! ballast: --policy: engine 'markov' does not know the work that policy 'least-work' asks for; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate a policy that knows the work at the servers; use event or auto
 ? 2
 $ ballast compare --engine markov --policy jsq --service det
-! ballast: --policy: engine 'markov' needs exponential sizes, standby and set-up times; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate sizes, standby or set-up times that are not exponential; use event or auto
 ? 2
 $ ballast compare --format xml
 ! ballast: --format xml: not one of text, csv, json, markdown
@@ -163,7 +163,7 @@ $ ballast compare $(yes -- --policy=random | head -n 65)
 
 # parts of a model that do not fit each other
 $ ballast compare --high 0.5 --buffer 2 --policy pod-ssp
-! ballast: --policy: policy 'pod-ssp' moves jobs and needs unlimited buffers; leave the buffer out
+! ballast: --policy: a policy that moves jobs cannot be had with buffers at the servers; leave out one of them
 ? 2
 $ ballast compare --batch poisson
 ! ballast: --batch: batches arrive in slotted time; add --slotted, or use --tasks
@@ -183,10 +183,10 @@ $ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --high 0.3 --pol
 ! ballast: --high 0.3: the shares of more than two classes are said (classes); leave one out
 ? 2
 $ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --slots 2 --policy pod-sep
-! ballast: --policy: 3 classes of jobs cannot be had with servers of several slots; use two (high)
+! ballast: --policy: servers of several slots cannot be had with discipline preemptive; leave out one of them
 ? 2
 $ ballast compare --servers 10 --load 0.9 --classes 0.2,0.3,0.5 --dispatchers 2 --policy pod-ssp
-! ballast: --policy: policy 'pod-ssp' moves jobs of 3 classes on one dispatcher without delays alone; use two classes (high), or leave the network out
+! ballast: --policy: settings of the network cannot be had with jobs of more than two classes that move; leave out one of them
 ? 2
 $ ballast compare --slotted --servers 10 --load 0.5 --start busy=0.5,off=0.2 --policy pi
 ! ballast: servers that start in set-up or off need continuous time

@@ -116,22 +116,22 @@ $ ballast compare --discipline sjf
 ! ballast: --discipline sjf: not one of auto, fifo, preemptive, nonpreemptive, ps, lifo
 ? 2
 $ ballast compare --discipline lifo --slots 2 --policy pod
-! ballast: --policy: servers that serve the last job first (discipline lifo) have one slot and do not steal; leave out the slots or the discipline
+! ballast: --policy: discipline lifo cannot be had with servers of several slots; leave out one of them
 ? 2
 $ ballast compare --discipline lifo --steal half --policy pod
-! ballast: --policy: servers that serve the last job first (discipline lifo) have one slot and do not steal; leave out the stealing or the discipline
+! ballast: --policy: discipline lifo cannot be had with servers that steal; leave out one of them
 ? 2
 $ ballast compare --discipline lifo --patience 'exp(2)' --policy pod
 ! ballast: --policy: jobs that give up (patience) cannot be had with discipline lifo; leave out one of them
 ? 2
 $ ballast compare --discipline lifo --delay 0.1 --policy pod
-! ballast: --policy: servers behind a network, or of a policy that holds jobs, take jobs in the order in which they come, not discipline lifo; leave out one of the two
+! ballast: --policy: settings of the network cannot be had with discipline lifo; leave out one of them
 ? 2
 $ ballast compare --discipline lifo --policy central
-! ballast: --policy: policy 'central' is one common queue and needs jobs that begin in the order they come
+! ballast: --policy: one common queue cannot be had with discipline lifo; leave out one of them
 ? 2
 $ ballast compare --discipline lifo --engine markov --policy pod
-! ballast: --policy: engine 'markov' knows servers that take jobs in turn, not discipline lifo; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate discipline lifo; use event or auto
 ? 2
 $ ballast compare --slotted --discipline lifo --policy pod
 ! ballast: discipline 'lifo' needs continuous time
@@ -143,7 +143,7 @@ $ ballast compare --high 0.3 --discipline fifo --policy pod-ssp
 ! ballast: --policy: policy 'pod-ssp' needs servers that tell classes apart; use discipline auto, preemptive or nonpreemptive
 ? 2
 $ ballast compare --high 0.3 --tasks 3 --policy pod-scp
-! ballast: --policy: policy 'pod-scp' cannot divide jobs of 3 tasks; use tasks 1
+! ballast: --policy: a policy that tells classes of jobs apart cannot be had with jobs of several tasks; leave out one of them
 ? 2
 $ ballast compare --slotted --high 0.3 --policy pod
 ! ballast: classes and jobs of several tasks need continuous time

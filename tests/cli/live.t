@@ -170,7 +170,7 @@ $ cat >f.yaml <<'END'
 ! ballast: f.yaml:4: policies: 'pod-sep:d=2' can tell the first class from the others with up to 6 classes, not with 7: there are eight urgencies
 ? 2
 $ sed -i 's/pod-sep:d=2/pod-ssp/; s/0.2,0.2,0.2,0.1,0.1,0.1,0.1/0.2,0.3,0.5/' f.yaml; ballast check f.yaml
-! ballast: f.yaml:4: policies: policy 'pod-ssp' moves jobs of 3 classes on one dispatcher without delays alone; use two classes (high), or leave the network out
+! ballast: f.yaml:4: policies: engine 'network' cannot simulate jobs of more than two classes that move; use markov or auto
 ? 2
 $ sed -i 's/, pod-ssp//' f.yaml; ballast check f.yaml
 | f.yaml: in order; plain 10 trials, quick 10 trials, full 10 trials

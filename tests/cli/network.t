@@ -106,13 +106,13 @@ $ ballast compare --slotted --servers 10 --dispatchers 3 --policy jiq:else=hold
 ! ballast: --policy: policy 'jiq:else=hold' needs a dispatcher that can hold jobs, which slotted time does not have
 ? 2
 $ ballast compare --servers 10 --dispatchers 3 --policy central
-! ballast: --policy: policy 'central' is one common queue and needs no dispatchers; leave the settings of the network out
+! ballast: --policy: settings of the network cannot be had with one common queue; leave out one of them
 ? 2
 $ ballast compare --servers 10 --tasks 2 --dispatchers 3 --policy jiq
-! ballast: --policy: dispatchers on a network route jobs of one task, not of 2
+! ballast: --policy: settings of the network cannot be had with jobs of several tasks; leave out one of them
 ? 2
 $ ballast compare --servers 10 --engine event --dispatchers 3 --policy jiq
-! ballast: --policy: engine 'event' knows one dispatcher next to its servers, which holds no jobs; use network or auto
+! ballast: --policy: engine 'event' cannot simulate settings of the network; use network or auto
 ? 2
 
 # What cannot be read.

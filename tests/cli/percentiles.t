@@ -186,7 +186,7 @@ $ ballast compare --servers 4 --load 0.5 --jobs 20k --replications 4 --failures 
 | jiq loses 0 % of all jobs at full buffers and refuses 0.00933 % with no server on.
 | jiq fails 1.99 % of all jobs: a wrong answer, or none. Its times are of the others.
 $ ballast compare --patience 'exp(2)' --policy least-work
-! ballast: --policy: policy 'least-work' cannot tell when a job would begin where others give up (patience)
+! ballast: --policy: jobs that give up (patience) cannot be had with a policy that knows the work at the servers; leave out one of them
 ? 2
 $ ballast compare --patience 'exp(2)' --slotted
 ! ballast: jobs that give up (patience) and servers that fail (failures) need continuous time
@@ -198,5 +198,5 @@ $ ballast compare --failures mtbf=10
 ! ballast: --failures mtbf=10: 'mtbf=10': both mtbf and mttr are needed; write none, or mtbf=1000,mttr=10 (means or laws), and if wanted jobs=resume, restart or lost, and seen=yes or no
 ? 2
 $ ballast compare --failures mtbf=10,mttr=1 --policy tabs
-! ballast: --policy: policy 'tabs' switches servers off and knows none that fail; leave failures out
+! ballast: --policy: servers that fail (failures) cannot be had with policies that switch servers off; leave out one of them
 ? 2

@@ -328,7 +328,7 @@ $ ballast replay threes.csv --servers 3 --steal half --policy random | grep stea
 | stealing a server that runs out of work steals from another: half
 $ ballast replay threes.csv --servers 3 --steal half --policy jsq --high .
 ! ballast: --high .: every job matches
-! ballast: --policy: servers that steal know one class of jobs; leave out the classes or the stealing
+! ballast: --policy: servers that steal cannot be had with classes of jobs; leave out one of them
 ? 2
 $ ballast replay threes.csv --servers 3 --steal most
 ! ballast: --steal most: steal 'most': there is no such function; write none, half, one, constant(K), log2, sqrt, fraction(A) with 0 < A <= 0.5 or table(F F ...)

@@ -1,18 +1,18 @@
 # Reports at the times of a renewal process, a bounded backlog, a hold-limit, cold servers, probes one after the other: what is refused.
 $ ballast compare --reports det --delay 0.1 --policy rcpb
-! ballast: --policy: reports by a law need one dispatcher next to its servers; leave it out, or what needs the network
+! ballast: --policy: settings of the network cannot be had with reports by a law; leave out one of them
 ? 2
 $ ballast compare --reports det --policy rcpb:else=hold
-! ballast: --policy: reports by a law need one dispatcher next to its servers; leave it out, or what needs the network
+! ballast: --policy: any number of jobs that wait at the dispatcher cannot be had with reports by a law; leave out one of them
 ? 2
 $ ballast compare --reports det --engine markov --policy rcpb
-! ballast: --policy: engine 'markov' knows no reports but those of a Poisson process; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate reports by a law; use event or auto
 ? 2
 $ ballast compare --reports det --slotted --policy pod
 ! ballast: reports at a rate need continuous time
 ? 2
 $ ballast compare --reports det --failures mtbf=100,mttr=1 --policy rcpb
-! ballast: --policy: reports by a law cannot be had with servers that fail (failures); use reports exp
+! ballast: --policy: servers that fail (failures) cannot be had with reports by a law; leave out one of them
 ? 2
 $ ballast compare --reports 'pareto(0.9)' --policy rcpb
 ! ballast: --reports pareto(0.9): law 'pareto(0.9)': with A = 0.9 the mean is infinite; A must be above 1
@@ -27,7 +27,7 @@ $ ballast compare --backlog 2.5 --policy jiq:else=hold
 ! ballast: --backlog 2.5: not a whole number of jobs from 1 to 1M, or none
 ? 2
 $ ballast compare --backlog 5 --dispatchers 2 --policy jiq:else=hold
-! ballast: --policy: a bounded backlog needs one dispatcher next to its servers; leave it out, or what needs the network
+! ballast: --policy: settings of the network cannot be had with a bounded backlog; leave out one of them
 ? 2
 $ ballast compare --backlog 5 --slotted --policy pi
 ! ballast: a dispatcher that holds jobs (backlog) needs continuous time
@@ -51,22 +51,22 @@ $ ballast compare --backlog 5 --steal half --policy jiq:else=hold
 ! ballast: --policy: policy 'jiq:else=hold' needs a dispatcher that can hold jobs, which a fleet that steals does not have
 ? 2
 $ ballast compare --backlog 5 --patience 'exp(2)' --policy jiq:else=hold
-! ballast: --policy: policy 'jiq' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+! ballast: --policy: jobs that give up (patience) cannot be had with jobs that wait at the dispatcher; leave out one of them
 ? 2
 $ ballast compare --backlog 5 --failures mtbf=100,mttr=1 --policy jiq:else=hold
-! ballast: --policy: policy 'jiq' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+! ballast: --policy: servers that fail (failures) cannot be had with jobs that wait at the dispatcher; leave out one of them
 ? 2
 $ ballast compare --patience 'exp(2)' --policy jiq:else=hold
-! ballast: --policy: policy 'jiq' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+! ballast: --policy: jobs that give up (patience) cannot be had with jobs that wait at the dispatcher; leave out one of them
 ? 2
 $ ballast compare --failures mtbf=100,mttr=1 --policy rcpb:else=hold
-! ballast: --policy: policy 'rcpb' moves jobs, or holds them, and knows none that give up (patience) and no servers that fail (failures)
+! ballast: --policy: servers that fail (failures) cannot be had with jobs that wait at the dispatcher; leave out one of them
 ? 2
 $ ballast compare --backlog 5 --engine markov --policy jiq:else=hold
-! ballast: --policy: engine 'markov' knows no jobs that wait at the dispatcher; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate jobs that wait at the dispatcher; use event or auto
 ? 2
 $ ballast compare --backlog 5 --engine network --policy jiq:else=hold
-! ballast: --policy: a bounded backlog needs one dispatcher next to its servers; leave it out, or what needs the network
+! ballast: --policy: engine 'network' cannot simulate a bounded backlog; use event or auto
 ? 2
 $ ballast compare --backlog 5 --policy tabs:none=hold
 ! ballast: --policy: a bounded backlog cannot be had with policies that switch servers off; leave out one of them
@@ -96,7 +96,7 @@ $ ballast compare --hold-limit 3,2 --high 0.3 --policy jiq:else=hold
 ! ballast: --policy: a hold-limit for 1 classes of jobs, where there are 2; write the most of all classes, or that and the most of each
 ? 2
 $ ballast compare --hold-limit 3 --policy central
-! ballast: --policy: policy 'central' is one common queue and needs room for all jobs; leave out the hold-limit
+! ballast: --policy: one common queue cannot be had with a hold-limit; leave out one of them
 ? 2
 $ ballast compare --cold 5 --churn 100,1
 ! ballast: --cold 5: '5' is neither none nor how many times as long jobs take at a server that has come back, from 1 on, and for how long that falls, such as 5,20 or, by the number of jobs, 5,100,jobs

@@ -32,19 +32,19 @@ $ ballast compare --slots 0
 ! ballast: --slots 0: not a whole number of jobs from 1 to 1M, or all with speeds
 ? 2
 $ ballast compare --slots 4 --policy jsq --engine markov
-! ballast: --policy: engine 'markov' knows servers of one slot that neither steal nor fail, and jobs that do not give up; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate servers of several slots; use event or auto
 ? 2
 $ ballast compare --slots 4 --slotted
 ! ballast: servers that work on 4 jobs at once need continuous time; in slotted time give them a capacity, as in 100x4
 ? 2
 $ ballast compare --slots 4 --high 0.5 --policy pod-ssp
-! ballast: --policy: policy 'pod-ssp' with discipline preemptive needs servers of one slot, not 4; use discipline nonpreemptive
+! ballast: --policy: servers of several slots cannot be had with discipline preemptive; leave out one of them
 ? 2
 $ ballast compare --steal half --high 0.5 --policy random
-! ballast: --policy: servers that steal know one class of jobs; leave out the classes or the stealing
+! ballast: --policy: servers that steal cannot be had with classes of jobs; leave out one of them
 ? 2
 $ ballast compare --steal half --policy random --engine markov
-! ballast: --policy: engine 'markov' knows servers of one slot that neither steal nor fail, and jobs that do not give up; use event or auto
+! ballast: --policy: engine 'markov' cannot simulate servers that steal; use event or auto
 ? 2
 $ ballast compare --servers 100M --slots 100 --policy random
 ! ballast: 100000000 servers of 100 slots are 1e+10 slots; there can be 1e+09
@@ -106,7 +106,7 @@ $ ballast tune slots --speeds 'cores(2)' --policy jsq --policy jiq
 ! ballast: tune slots: 2 policies; give one
 ? 2
 $ ballast tune slots --speeds 'cores(2)' --policy 'jiq:else=hold'
-! ballast: servers behind a network, or of a policy that holds jobs without a bound (backlog), work on each job at full speed; leave out the speeds or the settings of the network
+! ballast: any number of jobs that wait at the dispatcher cannot be had with servers whose speed depends on the jobs in service (speeds); leave out one of them
 ? 2
 $ ballast tune slots --speeds 'cores(2)' --target p99
 ! ballast: --target p99: not a target; write mean, or a percentile such as p95 or p99.9, and a number of mean service times: p99=10

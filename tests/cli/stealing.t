@@ -73,7 +73,7 @@ $ ballast compare --slotted --steal half --policy stealing --servers 50x1,50x2
 ! ballast: --policy: policy 'stealing' needs servers that serve one job in each slot, such as 100
 ? 2
 $ ballast compare --slotted --steal half --policy stealing --engine slotted
-! ballast: --policy: engine 'slotted' cannot run policy 'stealing'; use stealing or auto
+! ballast: --policy: engine 'slotted' cannot simulate jobs that are made at the servers and servers that steal; use stealing or auto
 ? 2
 
 # An experiment that sweeps all of it; numbers stand for constants and for hosts.

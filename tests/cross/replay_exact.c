@@ -609,7 +609,8 @@ static void what_does_not_fit_is_refused(void **state) {
     struct bal_run failing = replay;
     failing.failing = 1;
     failing.engine = BAL_ENGINE_AUTO;
-    expect_refused(&good, "central", &failing, "servers fail needs engine 'event', not 'pooled'");
+    expect_refused(&good, "central", &failing,
+                   "one common queue cannot be had with a run in which servers fail");
     model.tasks = 2;
     expect_refused(&model, "random", &replay, "several tasks");
     model = good;
@@ -620,14 +621,14 @@ static void what_does_not_fit_is_refused(void **state) {
     expect_refused(&model, "random", &replay, "begin with jobs");
     struct bal_run run = replay;
     run.engine = BAL_ENGINE_MARKOV;
-    expect_refused(&good, "random", &run, "needs engine 'event'");
+    expect_refused(&good, "random", &run, "cannot simulate a replay of recorded jobs; use event or auto");
     run = replay;
     run.speedup = -1;
     expect_refused(&good, "random", &run, "speedup");
     struct spans spans;
     struct bal_history history = history_of(&spans);
     run = (struct bal_run){.time = 1, .warmup = 0, .engine = BAL_ENGINE_MARKOV, .history = &history};
-    expect_refused(&good, "random", &run, "a history needs engine 'event'");
+    expect_refused(&good, "random", &run, "cannot simulate a history; use event or auto");
     bal_trace_free(trace);
 }
 

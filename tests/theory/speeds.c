@@ -213,9 +213,9 @@ static void what_cannot_be_is_refused(void **state) {
     model.slots = BAL_SLOTS_ALL;
     assert_refused(&model, "random", "needs speeds");
     const struct bal_model good = model_with("4", "exp", 0.6, 8, "cores(2)");
-    assert_refused(&good, "least-work", "cannot be had with servers whose speed");
-    assert_refused(&good, "jiq:else=hold", "work on each job at full speed");
-    assert_refused(&good, "central", "servers without speeds");
+    assert_refused(&good, "least-work", "a policy that knows the work");
+    assert_refused(&good, "jiq:else=hold", "cannot be had with servers whose speed");
+    assert_refused(&good, "central", "one common queue cannot be had with servers whose speed");
     model = good;
     model.steal.kind = BAL_STEAL_HALF;
     assert_refused(&model, "random", "that steal");

@@ -254,18 +254,21 @@ static void what_does_not_fit_is_refused(void **state) {
     enum bal_engine chosen;
     assert_int_equal(bal_simulate_check(&good, &random, BAL_ENGINE_AUTO, &chosen, NULL), BAL_OK);
     assert_int_equal(chosen, BAL_ENGINE_EVENT);
-    expect_refused(&good, "random", BAL_ENGINE_MARKOV, "servers of one slot that");
+    expect_refused(&good, "random", BAL_ENGINE_MARKOV,
+                   "cannot simulate servers of several slots; use event or auto");
     struct bal_model model = good;
     model.classes = true;
     model.high = 0.5;
-    expect_refused(&model, "pod-ssp", BAL_ENGINE_AUTO, "needs servers of one slot, not 4");
+    expect_refused(&model, "pod-ssp", BAL_ENGINE_AUTO,
+                   "servers of several slots cannot be had with discipline preemptive");
     model.discipline = BAL_DISCIPLINE_NONPREEMPTIVE;
-    expect_refused(&model, "least-work", BAL_ENGINE_AUTO, "needs discipline fifo");
+    expect_refused(&model, "least-work", BAL_ENGINE_AUTO, "under another discipline than fifo");
     const struct bal_trial trial = simulate(&model, "pod-ssp", 17, 0, 20000); /* moves jobs that wait */
     assert_true(trial.metric[BAL_HIGH_RESPONSE_MEAN] <= trial.metric[BAL_LOW_RESPONSE_MEAN]);
     model.slots = 1;
     bal_steal_parse("half", &model.steal, NULL);
-    expect_refused(&model, "random", BAL_ENGINE_AUTO, "one class of jobs");
+    expect_refused(&model, "random", BAL_ENGINE_AUTO,
+                   "servers that steal cannot be had with classes of jobs");
     model = good;
     model.slots = 1000000000;
     expect_refused(&model, "random", BAL_ENGINE_AUTO, "10 servers of 1000000000 slots");

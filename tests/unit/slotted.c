@@ -315,10 +315,10 @@ static void refusals(void **state) {
     struct bal_error err = {0};
     enum bal_engine engine;
     assert_int_equal(bal_simulate_check(&model, &policy, BAL_ENGINE_MARKOV, &engine, &err), BAL_E_MODEL);
-    assert_string_equal(err.text, "engine 'markov' needs continuous time; use slotted or auto");
+    assert_string_equal(err.text, "engine 'markov' cannot simulate slotted time; use slotted or auto");
     assert_int_equal(bal_simulate_check(&continuous, &policy, BAL_ENGINE_SLOTTED, &engine, &err),
                      BAL_E_MODEL);
-    assert_string_equal(err.text, "engine 'slotted' needs slotted time; use another or auto");
+    assert_string_equal(err.text, "engine 'slotted' cannot simulate continuous time; use markov or auto");
     struct bal_policy power = *policy.policy;
     power.wants |= BAL_WANTS_POWER;
     const struct bal_policy_spec wants_power = {.policy = &power};

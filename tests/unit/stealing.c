@@ -442,7 +442,8 @@ static void refuses(void **state) {
         const char *why;
     } bad[] = {
         {&good, "stealing", BAL_ENGINE_SLOTTED,
-         "engine 'slotted' cannot run policy 'stealing'; use stealing or auto"},
+         "engine 'slotted' cannot simulate jobs that are made at the servers, servers that steal and "
+         "generators at some of the servers (placement); use stealing or auto"},
         {&continuous, "stealing", BAL_ENGINE_AUTO, "policy 'stealing' needs slotted time"},
         {&timed, "stealing", BAL_ENGINE_AUTO, "generators of jobs and their placement need slotted time"},
         {&timed, "random", BAL_ENGINE_AUTO, "generators of jobs and their placement need slotted time"},
@@ -465,7 +466,8 @@ static void refuses(void **state) {
          "continuous "
          "time"},
         {&continuous, "random", BAL_ENGINE_STEALING,
-         "engine 'stealing' needs slotted time; use another or auto"},
+         "engine 'stealing' cannot simulate continuous time and a policy that chooses servers; use event or "
+         "auto"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct bal_policy_spec policy = policy_of(bad[i].policy);
