@@ -36,40 +36,43 @@ enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_erro
 }
 
 static enum bal_code print_results(struct bal_store *store, const struct bal_experiment *e,
-                                   const struct cli_results *results, FILE *out, struct bal_error *err) {
-    if (results->raw)
-        return (results->format == BAL_FORM_JSON ? bal_raw_json : bal_raw_csv)(store, e, *results->raw, out,
-                                                                               err);
+                                   const struct bal_judged *judged, const struct cli_results *results,
+                                   FILE *out, struct bal_error *err) {
     switch (results->format) {
     case BAL_FORM_CSV:
         return bal_outcome_csv(store, e, results->seconds, out, err);
     case BAL_FORM_JSON:
-        return bal_outcome_json(store, e, out, err);
+        return bal_outcome_json(store, e, judged, out, err);
     case BAL_FORM_TEXT:
     case BAL_FORM_MARKDOWN:
         break;
     }
-    return bal_outcome_text(store, e, bal_form_style(results->format), out, err);
+    return bal_outcome_text(store, e, judged, bal_form_style(results->format), out, err);
 }
 
-static enum bal_code count_verdicts(struct bal_store *store, const struct bal_experiment *e,
-                                    struct bal_tally *tally, struct bal_error *err) {
+/* The claims are judged once, for what is printed and for the exit status. */
+static enum bal_code judge_and_print(struct bal_store *store, const struct bal_experiment *e,
+                                     const struct cli_results *results, struct bal_tally *tally, FILE *out,
+                                     struct bal_error *err) {
     struct bal_judged *judged;
-    const enum bal_code code = bal_judgements_new(store, e, &judged, err);
-    if (code)
-        return code;
-    bal_tally_add(tally, e, judged);
+    enum bal_code code = bal_judgements_new(store, e, &judged, err);
+    if (!code)
+        code = print_results(store, e, judged, results, out, err);
+    if (!code)
+        bal_tally_add(tally, e, judged);
     free(judged);
-    return BAL_OK;
+    return code;
 }
 
 int cli_print_experiment(struct bal_store *store, const struct bal_experiment *experiment,
                          const struct cli_results *results, struct cli_output *output) {
     struct bal_error err = {0};
     struct bal_tally tally = {0};
-    enum bal_code code = print_results(store, experiment, results, output->stream, &err);
-    if (!code && !results->raw)
-        code = count_verdicts(store, experiment, &tally, &err);
+    FILE *out = output->stream;
+    const enum bal_code code = !results->raw ? judge_and_print(store, experiment, results, &tally, out, &err)
+                               : results->format == BAL_FORM_JSON
+                                   ? bal_raw_json(store, experiment, *results->raw, out, &err)
+                                   : bal_raw_csv(store, experiment, *results->raw, out, &err);
     if (code) {
         cli_output_discard(output);
         return cli_fail("%s", err.text);

@@ -259,22 +259,16 @@ static enum bal_code json_row(struct walk *w, const struct row *row) {
     return code;
 }
 
-static enum bal_code json_claims(struct walk *w) {
-    struct bal_judged *judged;
-    const enum bal_code code = bal_judgements_new(w->store, w->e, &judged, w->err);
-    if (code)
-        return code;
+static void json_claims(struct walk *w, const struct bal_judged *judged) {
     for (int group = 0; group < BAL_GROUPS; group++) {
         bal_json_open(w->into, bal_claim_group_names[group], '[');
         bal_judgements_json(w->into, w->e, judged, (enum bal_claim_group)group);
         bal_json_close(w->into, ']');
     }
-    free(judged);
-    return BAL_OK;
 }
 
-enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
-                               struct bal_error *err) {
+enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment,
+                               const struct bal_judged *judged, FILE *out, struct bal_error *err) {
     struct json json;
     struct walk w = {.store = store, .e = experiment, .err = err, .into = &json};
     bal_json_init(&json, out);
@@ -285,7 +279,7 @@ enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experim
     enum bal_code code = for_each_row(&w, json_row);
     bal_json_close(&json, ']');
     if (!code)
-        code = json_claims(&w);
+        json_claims(&w, judged);
     bal_json_close(&json, '}');
     return code;
 }
@@ -439,20 +433,15 @@ static enum bal_code text_results(struct bal_store *store, const struct bal_expe
     return code;
 }
 
-static enum bal_code text_claims(struct bal_store *store, const struct bal_experiment *e, FILE *out,
-                                 struct bal_error *err) {
-    struct bal_judged *judged;
-    const enum bal_code code = bal_judgements_new(store, e, &judged, err);
-    if (code || e->claims == 0)
-        return code;
+static void text_claims(const struct bal_experiment *e, const struct bal_judged *judged, FILE *out) {
+    if (e->claims == 0)
+        return;
     struct bal_tally tally = {0};
     bal_tally_add(&tally, e, judged);
     for (int group = 0; group < BAL_GROUPS; group++)
         bal_judgements_text(e, judged, (enum bal_claim_group)group, out);
     fputc('\n', out);
     bal_tally_print(&tally, out);
-    free(judged);
-    return BAL_OK;
 }
 
 /* The title, and what is the same at every point. */
@@ -468,10 +457,11 @@ static void print_head(const struct bal_experiment *e, FILE *out) {
 }
 
 enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment,
-                               enum bal_table_style style, FILE *out, struct bal_error *err) {
+                               const struct bal_judged *judged, enum bal_table_style style, FILE *out,
+                               struct bal_error *err) {
     print_head(experiment, out);
-    enum bal_code code = text_results(store, experiment, style, out, err);
+    const enum bal_code code = text_results(store, experiment, style, out, err);
     if (!code)
-        code = text_claims(store, experiment, out, err);
+        text_claims(experiment, judged, out);
     return code;
 }

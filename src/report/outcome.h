@@ -6,9 +6,10 @@
 #include "ballast/store.h"
 #include "format/table.h"
 
-/* Everything is read from the store, a cell at a time. */
+/* Everything is read from the store, a cell at a time, but for the verdicts (bal_judgements_new). */
 enum bal_code bal_outcome_text(struct bal_store *store, const struct bal_experiment *experiment,
-                               enum bal_table_style style, FILE *out, struct bal_error *err);
+                               const struct bal_judged *judged, enum bal_table_style style, FILE *out,
+                               struct bal_error *err);
 
 /* The fields of `ballast compare --format csv` behind the coordinates of the point and the policy's label;
  * then, for each metric that the experiment shows, its ratio to the baseline. With seconds there is a last
@@ -17,7 +18,7 @@ enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experime
                               FILE *out, struct bal_error *err);
 
 /* One object: {"version", "experiment", "results": [...], "claims": [...], "findings": [...]}. */
-enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment, FILE *out,
-                               struct bal_error *err);
+enum bal_code bal_outcome_json(struct bal_store *store, const struct bal_experiment *experiment,
+                               const struct bal_judged *judged, FILE *out, struct bal_error *err);
 
 #endif
