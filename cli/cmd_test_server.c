@@ -27,6 +27,10 @@ static enum bal_code set_slots(void *into, const char *value, struct bal_error *
     return code;
 }
 
+static enum bal_code set_speeds(void *into, const char *value, struct bal_error *err) {
+    return bal_speeds_parse(value, &((struct serve_options *)into)->speeds, err);
+}
+
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
     return bal_dist_parse(value, &((struct serve_options *)into)->service, err);
 }
@@ -80,6 +84,8 @@ static enum bal_code set_seed(void *into, const char *value, struct bal_error *e
 static const struct bal_option options[] = {
     {"servers", "FLEET", "how many, or COUNTxSPEED,... (default 1)", set_servers},
     {"slots", "K", "requests that a server works on at once (default 1)", set_slots},
+    {"speeds", "S", "how fast by the number in service, which share it: cores(4), batch(8,0.15), table(...)",
+     set_speeds},
     {"service", "LAW", "service times in seconds, where a request does not say (default exp(0.02))",
      set_service},
     {"address", "A", "where they listen, in numbers; :: takes IPv4 too (default 127.0.0.1)", set_address},
@@ -101,6 +107,11 @@ static int serve_main(const struct cli_command *command, int argc, char **argv) 
     if (request.port && request.port + bal_servers_count(&request.servers) > 65536)
         return cli_fail("test-server: there are no %u ports from %u on", bal_servers_count(&request.servers),
                         request.port);
+    if (bal_speeds_given(&request.speeds) && (request.slots == 1 || request.burn))
+        return cli_fail(request.burn
+                            ? "test-server: --burn is as fast as the processor is; leave out --speeds"
+                            : "test-server: --speeds has no effect with one slot; use --slots, such as "
+                              "--slots 100");
     return serve_run(&request) ? CLI_BAD_INPUT : CLI_OK;
 }
 
@@ -116,7 +127,8 @@ const struct cli_command cmd_test_server = {
         "well, /stats and /log tell what has been seen, by X-Request-Id. Every request is remembered,\n"
         "in about a hundred bytes, until /reset. Ctrl-C ends them.",
     .examples = "  ballast test-server --servers 4 --slots 2 --service 'exp(0.05)'\n"
-                "  ballast test-server --servers 2x1,2x4 --port 9001 --burn\n",
+                "  ballast test-server --servers 2x1,2x4 --port 9001 --burn\n"
+                "  ballast test-server --slots 1000 --speeds 'batch(8,0.15)'\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = serve_main,

@@ -2,6 +2,8 @@
 /* Parses options of directives and reports what is wrong with them. */
 #include "option.h"
 
+#include "ballast/live/concurrency.h"
+
 #include <string.h>
 
 char *bal_ngx_option_error(ngx_conf_t *cf, const char *what, const ngx_str_t *value, const char *right) {
@@ -26,6 +28,34 @@ bool bal_ngx_option_pair(const ngx_str_t *value, ngx_uint_t most, ngx_uint_t *nu
     const ngx_int_t ms = ngx_parse_time(&rest, 0);
     *time = (ngx_msec_t)ms;
     return rest.len && ms != NGX_ERROR && ms >= 1 && ms <= 24 * 3600 * 1000;
+}
+
+/* What stands behind "auto". */
+static bool read_bounds(const u_char *at, const u_char *end, ngx_uint_t *min, ngx_uint_t *max) {
+    *min = 1;
+    *max = BAL_CONCURRENCY_DEFAULT;
+    if (at == end)
+        return true;
+    const u_char *comma = *at == ',' ? memchr(at + 1, ',', (size_t)(end - at - 1)) : NULL;
+    return comma && bal_ngx_option_number(at + 1, comma, 1, BAL_CONCURRENCY_MAX, min) &&
+           bal_ngx_option_number(comma + 1, end, *min, BAL_CONCURRENCY_MAX, max);
+}
+
+char *bal_ngx_option_slots(ngx_conf_t *cf, const ngx_str_t *value, const char *who, ngx_uint_t most,
+                           ngx_uint_t *min, ngx_uint_t *slots) {
+    const u_char *end = value->data + value->len;
+    const bool found = value->len >= 4 && ngx_strncmp(value->data, "auto", 4) == 0;
+    *min = 0;
+    if (found ? read_bounds(value->data + 4, end, min, slots)
+              : bal_ngx_option_number(value->data, end, 1, most, slots))
+        return NGX_CONF_OK;
+    u_char right[160];
+    *ngx_snprintf(
+        right, sizeof right - 1,
+        "the number of requests that %s works on at once, from 1 on, or auto or auto,MIN,MAX, as in "
+        "auto,4,64, which find it (MAX is at most %d)",
+        who, BAL_CONCURRENCY_MAX) = 0;
+    return bal_ngx_option_error(cf, "\"slots=", value, (char *)right);
 }
 
 ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value) {

@@ -14,6 +14,10 @@ char *bal_ngx_option_error(ngx_conf_t *cf, const char *what, const ngx_str_t *va
 /* From `least` to `most`; else false. */
 bool bal_ngx_option_number(const u_char *from, const u_char *to, ngx_uint_t least, ngx_uint_t most,
                            ngx_uint_t *number);
+/* slots=: a number from 1 to `most`, *min is 0; or "auto" or "auto,MIN,MAX": *slots is MAX. who: "the app",
+ * ... */
+char *bal_ngx_option_slots(ngx_conf_t *cf, const ngx_str_t *value, const char *who, ngx_uint_t most,
+                           ngx_uint_t *min, ngx_uint_t *slots);
 /* "N,T": N from 1 on, T from a millisecond to a day. */
 bool bal_ngx_option_pair(const ngx_str_t *value, ngx_uint_t most, ngx_uint_t *number, ngx_msec_t *time);
 /* "wait" or "close": is the slot free at once when the client has gone? */

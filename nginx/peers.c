@@ -4,6 +4,7 @@
 #include "ballast/live/slow_start.h"
 #include "changes.h"
 #include "check.h"
+#include "found.h"
 #include "names.h"
 #include "plugin.h"
 #include "process.h"
@@ -567,6 +568,20 @@ static void add_to_history(struct bal_ngx_peers *peers, uint64_t now) {
     bal_ngx_history_add(peers->history, &moment, peers->records->times, peers->config.classes);
 }
 
+/* By one process: what slots=auto has found of a server. */
+static void log_slots(struct bal_ngx_peers *peers, uint32_t number, const struct bal_server_view *view) {
+    u_char text[BAL_NGX_FOUND_TEXT];
+    if (!peers->slots_logged || ngx_worker != 0 || !view->name ||
+        view->concurrency.limit == peers->slots_logged[number])
+        return;
+    if (view->concurrency.limit) {
+        bal_ngx_found_print(text, &view->concurrency, peers->slots_logged[number]);
+        bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: upstream \"%V\", server %s: %s",
+                            &peers->upstream->us->host, view->name, text);
+    }
+    peers->slots_logged[number] = view->concurrency.limit;
+}
+
 static void tick(void *user, uint64_t now) {
     struct bal_ngx_peers *peers = user;
     const bool due =
@@ -584,6 +599,7 @@ static void tick(void *user, uint64_t now) {
         if (view.name && bal_ngx_check_log_change(peers, number, view.name, before & FAILING))
             peers->shared->logged_state[number] |= FAILING;
         bal_ngx_records_add_activity(peers->records, number, activity_of(&view), passed);
+        log_slots(peers, number, &view);
         log_change(peers, view.name, before & EJECTED, ejected, "ejected");
         log_change(peers, view.name, before & SHUT, shut, "closed by max_fails");
         log_change(peers, view.name, before & DRAINED, drained, "drained: it has no request left");
@@ -752,10 +768,10 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bo
         return name;
     u_char *end =
         ngx_snprintf(name.data, room,
-                     "ballast:%V%s:%s slots=%uD classes=%uD hold=%uD,%uL ejection=%uD,%uL servers=%uD%s "
+                     "ballast:%V%s:%s slots=%uD,%uD classes=%uD hold=%uD,%uL ejection=%uD,%uL servers=%uD%s "
                      "listen=%V record=%uD plugin=%s room=%uz",
-                     &peers->upstream->us->host, backup ? ":backup" : "", peers->upstream->text, c->slots,
-                     c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
+                     &peers->upstream->us->host, backup ? ":backup" : "", peers->upstream->text, c->min_slots,
+                     c->slots, c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
                      c->backed ? " backed" : "", &peers->upstream->own.name, records_capacity(peers),
                      bal_ngx_plugin_hash(peers->upstream->policy.policy), c->policy_room);
     end = bal_ngx_join_print(end, &c->join);
@@ -856,6 +872,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
         .requests = 1,
         .classes = (uint32_t)upstream->classes,
         .slots = (uint32_t)upstream->slots,
+        .min_slots = (uint32_t)upstream->min_slots,
         .held = (uint32_t)upstream->held,
         .hold_ns = (uint64_t)upstream->hold * 1000000,
         .refuse_beyond = true,
@@ -876,6 +893,11 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
     memcpy(peers->config.class_limit, upstream->class_limit, sizeof upstream->class_limit);
     if (bal_ngx_changes_conf(cf)->used)
         peers->config.policy_room = bal_dispatcher_policy_room(&peers->config);
+    if (peers->config.min_slots) {
+        peers->slots_logged = ngx_pcalloc(cf->pool, peers->config.servers * sizeof *peers->slots_logged);
+        if (!peers->slots_logged)
+            return NGX_ERROR;
+    }
     if (bal_dispatcher_check(&upstream->policy, &peers->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",
                       &upstream->us->host, err.text, &upstream->file, upstream->line);

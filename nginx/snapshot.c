@@ -194,7 +194,7 @@ const char *bal_ngx_snapshot_station_state(const struct bal_ngx_snapshot_station
                                          [BAL_POWER_ON] = NULL,
                                          [BAL_POWER_DRAINING] = "draining"};
     const char *power = powers[station->view.power];
-    return power ? power : work_state(station->view.running, station->station->config.slots);
+    return power ? power : work_state(station->view.running, station->view.slots);
 }
 
 /* ---- locks ---- */

@@ -6,6 +6,7 @@
 #include "station.h"
 
 #include "class.h"
+#include "found.h"
 #include "journal.h"
 #include "option.h"
 #include "process.h"
@@ -261,9 +262,21 @@ static void collect_silence(struct bal_ngx_station *station, const struct bal_st
     }
 }
 
+/* Not under the lock; by one process. */
+static void log_slots(struct bal_ngx_station *station) {
+    u_char text[BAL_NGX_FOUND_TEXT];
+    if (ngx_worker != 0 || station->found.limit == station->slots_logged)
+        return;
+    bal_ngx_found_print(text, &station->found, station->slots_logged);
+    bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: station \"%V\": %s", &station->us->host,
+                        text);
+    station->slots_logged = station->found.limit;
+}
+
 /* Not under the lock. */
 static void log_silence(void *user) {
-    const struct bal_ngx_station *station = user;
+    struct bal_ngx_station *station = user;
+    log_slots(station);
     const struct bal_ngx_keeper_silence *silence = &station->silence;
     if (silence->change == BAL_NGX_KEEPER_SILENT)
         bal_ngx_journal_log(
@@ -305,6 +318,7 @@ static void tick(void *user, uint64_t now) {
     struct bal_ngx_station *station = user;
     const struct bal_station_view view = bal_station_view(station->s);
     collect_silence(station, &view, now);
+    station->found = view.concurrency;
     bal_ngx_records_add_activity(station->records, 0, activity_of(&view),
                                  bal_ngx_records_elapsed(station->records, now));
     if (bal_ngx_history_tick(station->history, now, view.waiting))
@@ -369,8 +383,7 @@ static char *set_number(ngx_conf_t *cf, const char *what, const ngx_str_t *value
 
 static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_station *station = conf;
-    return set_number(cf, "\"slots=", value, 1, 1 << 20, &station->slots,
-                      "the number of requests that the app works on at once, from 1 on");
+    return bal_ngx_option_slots(cf, value, "the app", 1 << 20, &station->min_slots, &station->slots);
 }
 
 static char *set_queue(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -563,11 +576,11 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_station *station
     bal_steal_print(&station->steal, steal, sizeof steal);
     u_char *end = ngx_snprintf(
         name.data, room,
-        "ballast_station:%V slots=%ui queue=%ui,%M classes=%ui listen=%V report=%M steal=%s keeper=%uL "
+        "ballast_station:%V slots=%ui,%ui queue=%ui,%M classes=%ui listen=%V report=%M steal=%s keeper=%uL "
         "standby=%M heartbeat=%M record=%uD",
-        &station->us->host, station->slots, station->queue, station->queue_time, station->classes,
-        &station->own.name, station->report, steal, station->keeper.id, station->standby, station->heartbeat,
-        records_capacity(station));
+        &station->us->host, station->min_slots, station->slots, station->queue, station->queue_time,
+        station->classes, &station->own.name, station->report, steal, station->keeper.id, station->standby,
+        station->heartbeat, records_capacity(station));
     end = bal_ngx_join_print(end, &station->join);
     end = bal_ngx_class_limits_print(end, station->class_limit);
     name.len = (size_t)(end - name.data);
@@ -631,6 +644,7 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
     station->config =
         (struct bal_station_config){.workers = BAL_NGX_WORKERS_MAX,
                                     .slots = (uint32_t)station->slots,
+                                    .min_slots = (uint32_t)station->min_slots,
                                     .queue = (uint32_t)station->queue,
                                     .classes = (uint32_t)station->classes,
                                     .queue_ns = (uint64_t)station->queue_time * 1000000,
@@ -697,7 +711,7 @@ static char *check_options(ngx_conf_t *cf, const struct bal_ngx_station *station
         return NGX_CONF_OK;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
                        "ballast_station: slots= is missing; use the number of requests that the app works on "
-                       "at once, as in slots=4");
+                       "at once, as in slots=4, or slots=auto, which finds it");
     return NGX_CONF_ERROR;
 }
 

@@ -35,6 +35,7 @@ struct bal_ngx_station {
     ngx_str_t file; /* where the directive stands */
     ngx_uint_t line;
     ngx_uint_t slots, queue, classes;
+    ngx_uint_t min_slots; /* not 0: they are found, from so many on */
     bool queue_given;
     ngx_msec_t queue_time; /* 0: a request may wait for any time */
     struct bal_class_limit class_limit[BAL_CLASSES_MAX];
@@ -64,6 +65,8 @@ struct bal_ngx_station {
     struct bal_ngx_records *records;
     struct bal_ngx_history *history;
     struct bal_ngx_keeper_silence silence;
+    struct bal_concurrency_view found; /* when last looked at; limit 0: slots are given */
+    uint32_t slots_logged;
     bool unapplied;       /* dispatchers have been resolved that are not in the block yet */
     ngx_rbtree_t waiting; /* struct bal_ngx_station_request by ticket */
     ngx_rbtree_node_t sentinel;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as JSON: schema/status.schema.json. */
+#include "found.h"
 #include "names.h"
 #include "status.h"
 
@@ -155,6 +156,7 @@ static void print_server(struct bal_ngx_text *text, const struct bal_ngx_status 
                         bal_ngx_snapshot_state(s), view->open ? "true" : "false", bal_ngx_snapshot_power(s),
                         view->in_flight, in_service, view->jobs - in_service, view->slots, view->tokens,
                         view->answered, view->failed);
+    bal_ngx_found_json(text, &view->concurrency);
     bal_ngx_text_printf(text, ",\"response_seconds\":");
     bal_ngx_text_seconds(text, view->took_ns);
     print_meter(text, status, &s->meter);
@@ -299,9 +301,10 @@ static void print_station(struct bal_ngx_text *text, const struct bal_ngx_status
                         ",\"state\":\"%s\",\"power\":\"%s\",\"slots\":%uD,\"classes\":%uD,\"queue\":%uD,"
                         "\"processes\":%uD,\"running\":%uD,\"waiting\":%uD,\"away\":%uD",
                         bal_ngx_snapshot_station_state(snapshot), powers[snapshot->view.power],
-                        station->config.slots, station->config.classes, station->config.queue,
+                        snapshot->view.slots, station->config.classes, station->config.queue,
                         snapshot->processes, snapshot->view.running, snapshot->view.waiting,
                         snapshot->view.away);
+    bal_ngx_found_json(text, &snapshot->view.concurrency);
     print_list(text, "jobs", snapshot->view.jobs, station->config.classes);
     bal_ngx_text_printf(
         text,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as metrics, in the text format of Prometheus: all samples of a metric stand
  * together. */
+#include "found.h"
 #include "names.h"
 #include "status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- labels ---- */
@@ -576,6 +578,33 @@ static bool has_names(const struct bal_ngx_snapshot *snapshot) {
 
 /* ---- stations ---- */
 
+/* Where slots= is auto. */
+static void print_found(struct bal_ngx_text *text, const struct bal_ngx_snapshot *snapshot, int number) {
+    const struct bal_ngx_found_number *f = &bal_ngx_found_number[number];
+    char name[64];
+    bool begun = false;
+    snprintf(name, sizeof name, "ballast_server_slots_%s", f->name);
+    EACH_TIER
+    EACH_SERVER
+    if (s->view.concurrency.limit) {
+        if (!begun)
+            print_head(text, name, "gauge", f->help);
+        begun = true;
+        begin_server(text, name, t, s);
+        bal_ngx_text_printf(text, "} %.4f\n", bal_ngx_found_value(&s->view.concurrency, number));
+    }
+    snprintf(name, sizeof name, "ballast_station_slots_%s", f->name);
+    begun = false;
+    EACH_STATION
+    if (s->view.concurrency.limit) {
+        if (!begun)
+            print_head(text, name, "gauge", f->help);
+        begun = true;
+        begin_station(text, name, s);
+        bal_ngx_text_printf(text, "} %.4f\n", bal_ngx_found_value(&s->view.concurrency, number));
+    }
+}
+
 static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_status *status,
                            const struct bal_ngx_snapshot *snapshot) {
     for (size_t i = 0; i < sizeof of_stations / sizeof *of_stations; i++) {
@@ -588,7 +617,7 @@ static void print_stations(struct bal_ngx_text *text, const struct bal_ngx_statu
     print_head(text, "ballast_station_slots", "gauge", "Requests that the app works on at once, at most.");
     EACH_STATION {
         begin_station(text, "ballast_station_slots", s);
-        end_count(text, s->station->config.slots);
+        end_count(text, s->view.slots);
     }
     print_head(text, "ballast_station_state", "gauge", "1 for the state in which the app is.");
     EACH_STATION {
@@ -686,6 +715,8 @@ void bal_ngx_status_metrics(struct bal_ngx_text *text, const struct bal_ngx_stat
         print_names(text, snapshot);
     if (snapshot->stations)
         print_stations(text, status, snapshot);
+    for (int i = 0; i < BAL_NGX_FOUND_NUMBERS; i++)
+        print_found(text, snapshot, i);
     if (snapshot->locks)
         print_locks(text, snapshot);
 }

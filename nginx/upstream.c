@@ -22,10 +22,7 @@ enum {
 static char *set_slots(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
     b->slots_given = true;
-    if (bal_ngx_option_number(value->data, value->data + value->len, 1, 1000000, &b->slots))
-        return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"slots=", value,
-                                "the number of requests that a server works on at once, from 1 on");
+    return bal_ngx_option_slots(cf, value, "a server", 1000000, &b->min_slots, &b->slots);
 }
 
 static bool check_hold(ngx_conf_t *cf, const struct bal_ngx_upstream *b, const char *option) {
@@ -357,13 +354,20 @@ static ngx_int_t init_upstream(ngx_conf_t *cf, ngx_http_upstream_srv_conf_t *us)
 /* A server with slots=1 gets one request at a time: too small a number throttles it, and the right one cannot
  * be guessed. Stations know their own. */
 static char *check_slots(ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
+    if (b->min_slots && b->stations) {
+        ngx_conf_log_error(
+            NGX_LOG_EMERG, cf, 0,
+            "ballast: slots=auto with listen=: other dispatchers send to the same servers, and "
+            "only their stations see all requests; use slots=auto at ballast_station, and none here");
+        return NGX_CONF_ERROR;
+    }
     if (!(bal_policy_flags(&b->policy) & BAL_MAY_HOLD) || b->slots_given || b->stations)
         return NGX_CONF_OK;
     ngx_conf_log_error(
         NGX_LOG_EMERG, cf, 0,
         "ballast: policy '%s' lets requests wait until a server has a free slot, and slots= is "
         "missing; use the number of requests that a server works on at once, its threads or "
-        "processes, as in slots=4, or jiq:else=least-conn where that is not known",
+        "processes, as in slots=4, or slots=auto, or jiq:else=least-conn where that is not known",
         b->text);
     return NGX_CONF_ERROR;
 }

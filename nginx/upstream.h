@@ -95,6 +95,7 @@ struct bal_ngx_peers {
     struct bal_ngx_silence silence;
     struct bal_ngx_checker *checker; /* of health checks; NULL: not needed yet */
     ngx_queue_t sent;                /* struct bal_ngx_peer_data, of this process; with stations */
+    uint32_t *slots_logged;          /* by number; NULL: slots are given */
     uint32_t decisions;              /* so far */
     time_t untracked_logged_at;      /* when untracked requests were last logged */
 };
@@ -117,6 +118,7 @@ struct bal_ngx_upstream {
     struct bal_ngx_policy now; /* the one that is used: that of the configuration, or of ballast_api */
     char wanted[POLICY_TEXT];  /* of this process: as last read from the changes */
     ngx_uint_t slots;
+    ngx_uint_t min_slots; /* not 0: slots are found, from so many on */
     ngx_uint_t held;
     bool hold_given;
     ngx_msec_t hold;

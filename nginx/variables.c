@@ -109,11 +109,11 @@ static ngx_int_t get_wait(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
 }
 
 /* How many requests the server has at most, where a limit is kept here: by policies that let others wait. The
- * limits of stations are not known here. */
+ * limits of stations are not known here, and one that is found changes. */
 static ngx_int_t get_slots(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data) {
     const struct bal_ngx_peer_data *peer = bal_ngx_peer_of(r);
     (void)data;
-    if (!peer || !peer->server || peer->untracked || peer->upstream->stations ||
+    if (!peer || !peer->server || peer->untracked || peer->upstream->stations || peer->upstream->min_slots ||
         !(bal_policy_flags(&peer->upstream->now.spec) & BAL_MAY_HOLD))
         return set_nothing(v);
     return set_formatted(r, v, "%uL", peer->upstream->slots, 0);

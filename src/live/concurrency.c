@@ -258,7 +258,7 @@ static void begin_phase(struct concurrency *c, uint64_t now) {
     c->until = now + (uint64_t)fmin(completions / c->rate * 1e9, 1e12);
 }
 
-void concurrency_init(struct concurrency *c, uint32_t min, uint32_t max, uint64_t now) {
+void bal_concurrency_init(struct concurrency *c, uint32_t min, uint32_t max, uint64_t now) {
     *c = (struct concurrency){
         .min = min, .max = max, .window = WINDOW_MIN, .last = now, .until = UINT64_MAX, .dispersion = 1};
     c->allowed = within(c, BAL_CONCURRENCY_START);
@@ -274,7 +274,7 @@ static void add_time(struct concurrency *c, uint64_t until, uint32_t running, ui
     c->at[level_of(running + waiting)].wanted += recent * time;
 }
 
-void concurrency_pass(struct concurrency *c, uint64_t now, uint32_t running, uint32_t waiting) {
+void bal_concurrency_pass(struct concurrency *c, uint64_t now, uint32_t running, uint32_t waiting) {
     if (running == 0 && c->until != UINT64_MAX && now > c->last)
         c->until += now - c->last; /* without requests time stands still */
     if (now >= c->until) {
@@ -299,7 +299,7 @@ static void end_first_phase(struct concurrency *c) {
     begin_phase(c, c->last);
 }
 
-void concurrency_end(struct concurrency *c, uint32_t running) {
+void bal_concurrency_end(struct concurrency *c, uint32_t running) {
     c->at[level_of(running)].cycle_ended++;
     if (c->until == UINT64_MAX)
         end_first_phase(c);
@@ -307,7 +307,7 @@ void concurrency_end(struct concurrency *c, uint32_t running) {
 
 /* ---- inspection ---- */
 
-struct bal_concurrency_view concurrency_view(const struct concurrency *c) {
+struct bal_concurrency_view bal_concurrency_view(const struct concurrency *c) {
     struct bal_concurrency_view view = {.limit = within(c, top_of(c->level)),
                                         .min = c->min,
                                         .max = c->max,
@@ -328,7 +328,7 @@ struct bal_concurrency_view concurrency_view(const struct concurrency *c) {
     return view;
 }
 
-bool concurrency_is_sound(const struct concurrency *c) {
+bool bal_concurrency_is_sound(const struct concurrency *c) {
     bool sound = c->min > 0 && c->min <= c->max && c->max <= BAL_CONCURRENCY_MAX &&
                  c->level < CONCURRENCY_LEVELS && c->allowed >= c->min && c->allowed <= c->max &&
                  c->rate >= 0 && c->dispersion >= 0;

@@ -16,20 +16,21 @@ void bal_dispatcher_find_slots(struct bal_dispatcher *d, uint32_t server, bool f
     struct concurrency *c = &d->concurrency[server];
     if (!found)
         *c = (struct concurrency){0};
-    else if (c->max == 0 || !concurrency_is_sound(c))
-        concurrency_init(c, config->min_slots, config->slots, d->block->now);
+    else if (c->max == 0 || !bal_concurrency_is_sound(c))
+        bal_concurrency_init(c, config->min_slots, config->slots, d->block->now);
 }
 
 void bal_dispatcher_slots_pass(struct bal_dispatcher *d, uint32_t server) {
     if (is_found(d, server))
-        concurrency_pass(&d->concurrency[server], d->block->now, d->own[server], d->block->held_count > 0);
+        bal_concurrency_pass(&d->concurrency[server], d->block->now, d->own[server],
+                             d->block->held_count > 0);
 }
 
 void bal_dispatcher_slots_end(struct bal_dispatcher *d, uint32_t server) {
     if (!is_found(d, server))
         return;
     bal_dispatcher_slots_pass(d, server);
-    concurrency_end(&d->concurrency[server], d->own[server]);
+    bal_concurrency_end(&d->concurrency[server], d->own[server]);
 }
 
 void bal_dispatcher_slots_update(struct bal_dispatcher *d, uint32_t server) {
@@ -42,7 +43,8 @@ void bal_dispatcher_slots_update(struct bal_dispatcher *d, uint32_t server) {
 }
 
 struct bal_concurrency_view bal_dispatcher_slots_view(const struct bal_dispatcher *d, uint32_t server) {
-    return is_found(d, server) ? concurrency_view(&d->concurrency[server]) : (struct bal_concurrency_view){0};
+    return is_found(d, server) ? bal_concurrency_view(&d->concurrency[server])
+                               : (struct bal_concurrency_view){0};
 }
 
 /* What is known of those that a process has left half written is as good as nothing. */

@@ -10,7 +10,7 @@
 static void pass_time(struct bal_station *s) {
     struct station_block *block = s->block;
     const uint32_t before = slots_now(block);
-    concurrency_pass(&block->concurrency, block->now, block->slots_used, block->waiting_count);
+    bal_concurrency_pass(&block->concurrency, block->now, block->slots_used, block->waiting_count);
     if (slots_now(block) > before)
         bal_station_start_next(s);
     else if (slots_now(block) < before)
@@ -266,7 +266,7 @@ static void update_latency_stats(struct bal_station *s, const struct job *j, boo
     block->answers++;
     block->errors += failed;
     if (block->config.min_slots && !failed)
-        concurrency_end(&block->concurrency, block->slots_used);
+        bal_concurrency_end(&block->concurrency, block->slots_used);
     latency_ewma_add(&block->latency_ewma, (double)(block->now - j->since) * 1e-9,
                      block->slots_used + block->waiting_count - 1);
 }
@@ -412,7 +412,7 @@ struct bal_station_view bal_station_view(const struct bal_station *s) {
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
         view.jobs[rank] = block->jobs[rank];
     if (block->config.min_slots) {
-        view.concurrency = concurrency_view(&block->concurrency);
+        view.concurrency = bal_concurrency_view(&block->concurrency);
         view.slots = view.concurrency.limit;
     }
     return view;

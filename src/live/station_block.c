@@ -142,7 +142,7 @@ uint32_t bal_station_free_peer(const struct bal_station *s) {
 /* The number of slots, where it is found. */
 static void begin_finding(struct station_block *block) {
     if (block->config.min_slots)
-        concurrency_init(&block->concurrency, block->config.min_slots, block->config.slots, block->now);
+        bal_concurrency_init(&block->concurrency, block->config.min_slots, block->config.slots, block->now);
 }
 
 void bal_station_create(void *memory, const struct bal_station_config *config, uint64_t now) {
@@ -300,7 +300,7 @@ void bal_station_rebuild(struct bal_station *s) {
     empty_lists(s);
     bal_ledger_rebuild(&s->ledger, place_job, s);
     restore_member_ids(s);
-    if (s->block->config.min_slots && !concurrency_is_sound(&s->block->concurrency))
+    if (s->block->config.min_slots && !bal_concurrency_is_sound(&s->block->concurrency))
         begin_finding(s->block);
     bal_station_rebuild_peer_sets(s);
     for (uint32_t i = 0; i < s->block->config.workers; i++)
@@ -350,7 +350,7 @@ static const char *find_job_fault(const struct bal_station *s) {
         fault = "more requests wait than may";
     if (!fault && waiting && in_slots < slots_now(block) && block->power == BAL_POWER_ON)
         fault = "requests wait though a slot is free";
-    if (!fault && block->config.min_slots && !concurrency_is_sound(&block->concurrency))
+    if (!fault && block->config.min_slots && !bal_concurrency_is_sound(&block->concurrency))
         fault = "what is known of the number of slots makes no sense";
     return fault;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Servers that simulate an app: any number of them in one process, each with a port of its own, each working
  * on a few requests at a time in the order in which they come, sleeping or using the processor. serve.h
- * describes the requests that they understand. */
+ * describes the requests that they understand.
+ *
+ * Where speeds are given, requests in service share what the server can do, as in the event engine:
+ * `attained` is what each of them has got since the server was idle, and one of size x that begins at A is
+ * done at A + x, whatever others come and go. Each change sets their timers again. */
 #include "serve/serve.h"
 
 #include "ballast/number.h"
@@ -49,7 +53,10 @@ struct server {
     double factor;                   /* of MODE_SLOW */
     struct connection *first, *last; /* waiting requests */
     uint32_t serving;
-    double freed; /* when a slot was last free again */
+    struct connection *sharing; /* in service, where speeds are given ... */
+    uint32_t sharers;           /* ... and how many they are */
+    double attained, since;     /* what each has got, in seconds at full speed; until then */
+    double freed;               /* when a slot was last free again */
     /* statistics */
     uint64_t requests, answered, aborted, accepted;
     uint32_t present, most_present, connections, most_connections;
@@ -64,6 +71,8 @@ struct connection {
     enum state state;
     bool gone, close_after, blocked; /* blocked: waits until it can be written to */
     struct connection *next;
+    struct connection *next_sharer;
+    double mark; /* attained of the server when it is done */
     /* the request */
     char path[512], id[ID];
     double arrived, begun, service; /* seconds; NaN: by the law */
@@ -94,6 +103,7 @@ struct seen {
 static struct server servers[SERVE_MOST + 1]; /* the last is the control */
 static unsigned server_count, slots;
 static struct bal_dist dist;
+static struct bal_speeds speeds;
 static uint64_t tickets;
 static struct burn *burn; /* the threads that use the processor; NULL: services sleep */
 static struct bal_rng rng;
@@ -280,6 +290,51 @@ static void watch_connection(struct connection *c, uint32_t events) {
 
 static void start_waiting(struct server *s);
 
+/* ---- sharing ---- */
+
+/* What each in service gets per second. */
+static double rate_each(const struct server *s) {
+    const double scale = s->mode == MODE_SLOW ? s->factor : 1;
+    return s->sharers ? s->speed * bal_speeds_rate(&speeds, s->sharers) / s->sharers / scale : 0;
+}
+
+static void advance_sharing(struct server *s, double now) {
+    if (now <= s->since)
+        return;
+    s->attained = s->sharers ? s->attained + rate_each(s) * (now - s->since) : 0;
+    s->since = now;
+}
+
+static void schedule_sharing(struct server *s) {
+    for (struct connection *c = s->sharing; c; c = c->next_sharer) {
+        c->until = s->since + fmax(c->mark - s->attained, 0) / rate_each(s);
+        if (timers.place[c->number] != BAL_HEAP_ABSENT)
+            bal_heap_remove(&timers, c->number);
+        bal_heap_insert(&timers, c->number, c->until);
+    }
+}
+
+static void join_sharing(struct server *s, struct connection *c, double length) {
+    advance_sharing(s, c->begun);
+    c->mark = s->attained + length;
+    c->next_sharer = s->sharing;
+    s->sharing = c;
+    s->sharers++;
+    schedule_sharing(s);
+}
+
+static void leave_sharing(struct server *s, struct connection *c, double now) {
+    struct connection **link = &s->sharing;
+    while (*link && *link != c)
+        link = &(*link)->next_sharer;
+    if (!*link)
+        return;
+    advance_sharing(s, now);
+    *link = c->next_sharer;
+    s->sharers--;
+    schedule_sharing(s);
+}
+
 /* The request is no longer here. */
 static void end_request(struct connection *c, int status) {
     struct server *s = c->server;
@@ -301,6 +356,7 @@ static void end_request(struct connection *c, int status) {
     if (c->state == SERVING) {
         s->serving--;
         s->freed = burn || timed ? clock_seconds() : c->until;
+        leave_sharing(s, c, s->freed);
     }
     s->present--;
     if (status)
@@ -479,6 +535,10 @@ static void begin_service(struct connection *c) {
     c->begun = fmax(c->arrived, s->freed);
     s->serving++;
     const double length = isnan(c->service) ? bal_dist_sample(&dist, &rng) : c->service;
+    if (bal_speeds_given(&speeds)) {
+        join_sharing(s, c, length);
+        return;
+    }
     c->until = c->begun + scale * length / s->speed;
     if (burn) {
         c->ticket = tickets++ * CONNECTIONS + c->number;
@@ -570,10 +630,12 @@ static void set_mode(const char *path) {
                 continue;
             if ((s->mode == MODE_REFUSE) != (mode == MODE_REFUSE))
                 open_server(s, mode != MODE_REFUSE);
+            advance_sharing(s, clock_seconds());
             s->mode = (enum mode)mode;
             s->status = (int)query_number(path, "status", 500);
             s->after = query_number(path, "after", 0) / 1000;
             s->factor = query_number(path, "factor", 1);
+            schedule_sharing(s);
         }
     }
 }
@@ -830,6 +892,7 @@ static void server_init(const struct serve_options *options) {
         die("address");
     slots = options->slots;
     dist = options->service;
+    speeds = options->speeds;
     bal_rng_init(&rng, options->seed, 0, BAL_STREAM_SERVICE);
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd < 0 || bal_heap_init(&timers, CONNECTIONS))

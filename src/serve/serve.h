@@ -36,12 +36,13 @@ enum { SERVE_MOST = 2000 }; /* servers */
 struct serve_options {
     struct bal_servers servers;
     unsigned slots;
-    struct bal_dist service; /* in seconds, where a request does not say */
-    const char *address;     /* where they listen, in numbers; NULL: 127.0.0.1 */
-    uint16_t port;           /* of the first server, the others follow; 0: the kernel's choice */
-    uint16_t control;        /* the same for the port of control */
-    bool burn;               /* service uses the processor; else it sleeps */
-    pid_t with;              /* it ends when this process ends; 0: with none */
+    struct bal_speeds speeds; /* how fast by the number in service, which share it; not with burn */
+    struct bal_dist service;  /* in seconds, where a request does not say */
+    const char *address;      /* where they listen, in numbers; NULL: 127.0.0.1 */
+    uint16_t port;            /* of the first server, the others follow; 0: the kernel's choice */
+    uint16_t control;         /* the same for the port of control */
+    bool burn;                /* service uses the processor; else it sleeps */
+    pid_t with;               /* it ends when this process ends; 0: with none */
     uint64_t seed;
 };
 

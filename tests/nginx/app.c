@@ -2,13 +2,14 @@
 /* The servers behind nginx in the tests of the live half: those of `ballast test-server`, in a program that
  * needs nothing of the lab.
  *
- * usage: app SERVERS SLOTS SERVICE [FIRST_PORT] */
+ * usage: app SERVERS SLOTS SERVICE [FIRST_PORT]; APP_SPEEDS in the environment is what --speeds is there */
 #include "serve/serve.h"
 
 #include "ballast/number.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool read_count(const char *text, unsigned most, unsigned *count) {
@@ -29,6 +30,11 @@ int main(int argc, char **argv) {
         options.slots == 0 || bal_dist_parse(argv[3], &options.service, &err) ||
         (argc == 5 && !read_count(argv[4], 65535, &first))) {
         fprintf(stderr, "usage: app SERVERS SLOTS SERVICE [FIRST_PORT] %s\n", err.text);
+        return 2;
+    }
+    const char *speeds = getenv("APP_SPEEDS");
+    if (speeds && bal_speeds_parse(speeds, &options.speeds, &err)) {
+        fprintf(stderr, "app: APP_SPEEDS: %s\n", err.text);
         return 2;
     }
     options.port = (uint16_t)first;
