@@ -155,11 +155,13 @@ void bal_checks_release(struct bal_checks *checks, uint32_t worker) {
     checks->worker = BAL_NOBODY;
 }
 
-/* What should have been checked meanwhile is spread, so that not all of it begins at once. */
+/* What should have been checked meanwhile is spread, so that not all of it begins at once. What has waited
+ * longest begins now, so that a process which comes too late each time still checks. */
 static void spread_missed(struct bal_checks *checks, uint64_t now, struct bal_rng *rng) {
+    const uint32_t first = bal_tournament_draw(tree_of(checks), rng);
     for (uint32_t server = 0; server < checks->servers; server++) {
         struct bal_check_server *s = &checks->server[server];
-        if (!s->checked || s->due > now)
+        if (!s->checked || s->due > now || server == first)
             continue;
         s->ticket = 0;
         s->due = soon(checks, now, rng);

@@ -88,6 +88,21 @@ static void missed_checks_are_spread(void **state) {
     free(checks);
 }
 
+/* It is away again and again, for longer than that: it checks all the same, one server each time that it
+ * asks, and each of them in its turn. */
+static void a_process_that_is_always_late_checks(void **state) {
+    struct bal_rng rng;
+    struct bal_checks *checks = new_checks(4, &usual, &rng);
+    uint64_t now = 1000 * MS;
+    (void)state;
+    pass_due(checks, now, 0, &rng);
+    for (int i = 0; i < 40; i++)
+        assert_true(pass_due(checks, now += 600 * MS, 0, &rng) <= 1);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(checks->server[i].passed >= 8);
+    free(checks);
+}
+
 /* Gaps of one server: uniform from 0.9 to 1.1 intervals. */
 static void gaps_are_drawn(void **state) {
     struct bal_rng rng;
@@ -749,6 +764,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thousand_servers_are_spread),
         cmocka_unit_test(missed_checks_are_spread),
+        cmocka_unit_test(a_process_that_is_always_late_checks),
         cmocka_unit_test(gaps_are_drawn),
         cmocka_unit_test(one_process_checks),
         cmocka_unit_test(results_in_a_row_count),
