@@ -28,6 +28,7 @@ enum {
     WORKERS_MOST = 8, /* of one machine at once, those that finish after a reload included */
     LEGS = 3,         /* a request is at a dispatcher, at a station, perhaps at a second one */
     FLEET = 7,
+    CHECK_FALLS = 2, /* checks failed in a row that close a server; one that passes opens it */
     KEEPER_ID = 201, /* of the first server's */
 };
 
@@ -109,10 +110,13 @@ struct host {
     uint64_t left;     /* members that were there and are not any longer, since it began */
     bool torn;         /* since it began, so that its counters may be wrong */
     bool reshaped;     /* DISPATCHER_HOST: its servers have changed since it began */
-    struct {           /* DISPATCHER_HOST: what max_fails should make of each server */
+    struct {           /* DISPATCHER_HOST: what max_fails and checks should make of each server */
         uint32_t failures;
         uint64_t failed, closed_until; /* its own time; 0: it has not, it is not */
         uint32_t row;                  /* bad answers since the last good one; UINT32_MAX: not known */
+        uint32_t failed_checks;        /* since the last that passed */
+        bool failing;                  /* its checks have closed it, and none has passed since */
+        uint64_t failing_since;
     } closing[STATIONS_MOST];
     uint64_t sent[16]; /* messages by type */
     struct heard_from from[DISPATCHERS_MOST + STATIONS_MOST];
@@ -388,6 +392,8 @@ void check_ages(struct world *w, struct host *h);
 void check_counts(struct world *w, struct host *h);
 /* A dispatcher has said where a request goes, or that it goes nowhere. */
 void check_dispatched(struct world *w, const struct host *h, uint32_t request, const struct bal_dispatch *to);
+/* It has been told how a check went. */
+void check_checked(struct world *w, struct host *h, uint32_t server, bool passed);
 /* It has been told how a request went that it had sent. */
 void check_outcome(struct world *w, struct host *h, uint32_t server, enum bal_outcome outcome);
 void check_order(struct world *w, uint32_t request, uint32_t leg);

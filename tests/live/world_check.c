@@ -142,7 +142,7 @@ void check_outcome(struct world *w, struct host *h, uint32_t server, enum bal_ou
     const uint64_t now = h->told;
     twin_answered(w, h, server, outcome != BAL_OUTCOME_GOOD);
     check_suspect(w, h, server, outcome);
-    if (!closes(w, h))
+    if (!closes(w, h) || h->closing[server].failing)
         return;
     const bool long_ago = now >= h->closing[server].failed + w->fail_ns;
     if (outcome != BAL_OUTCOME_FAILED) {
@@ -157,6 +157,37 @@ void check_outcome(struct world *w, struct host *h, uint32_t server, enum bal_ou
     h->closing[server].failed = now;
     if (++h->closing[server].failures >= w->max_fails)
         h->closing[server].closed_until = now + w->fail_ns;
+}
+
+/* The result of a check has been told. One that closes or opens the server ends what requests knew of it, and
+ * while it is closed they decide nothing. */
+void check_checked(struct world *w, struct host *h, uint32_t server, bool passed) {
+    const struct bal_dispatcher *d = any_view(h);
+    const uint32_t number = server_number(w, d, server), row = h->closing[server].row;
+    const uint32_t failed = passed ? 0 : h->closing[server].failed_checks + 1;
+    const bool failing = !passed && (h->closing[server].failing || failed >= CHECK_FALLS);
+    if (failing != h->closing[server].failing) {
+        memset(&h->closing[server], 0, sizeof h->closing[server]);
+        h->closing[server].row = row;
+        h->closing[server].failing_since = h->told;
+    }
+    h->closing[server].failed_checks = failed;
+    h->closing[server].failing = failing;
+    if (h->torn || h->reshaped)
+        return;
+    if ((bal_dispatcher_check_view(d, number).state == BAL_CHECK_FAILING) != failing)
+        world_break(w, "dispatcher %u takes server %u for %s after %u failed checks", h->index, server,
+                    failing ? "well" : "failing", failed);
+    if (failing && bal_dispatcher_server(d, number).open)
+        world_break(w, "dispatcher %u may send to server %u, whose checks fail", h->index, server);
+}
+
+/* Nothing goes to a server whose checks fail. */
+static void check_well(struct world *w, const struct host *h, uint32_t request) {
+    const struct request *r = &w->request[request];
+    if (h->closing[r->server].failing && r->sent > h->closing[r->server].failing_since && !h->torn &&
+        !h->reshaped)
+        world_break(w, "request %u goes to server %u, whose checks fail", request, r->server);
 }
 
 /* One request at a time proves a server well. */
@@ -199,6 +230,7 @@ void check_dispatched(struct world *w, const struct host *h, uint32_t request,
         if (r->tried[i] == r->server)
             world_break(w, "request %u is sent to server %u again", request, r->server);
     check_trial(w, h, request);
+    check_well(w, h, request);
 }
 
 /* ---- first come, first served ---- */

@@ -122,7 +122,7 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
                                             &(struct bal_check_config){.interval_ns = 20 * MS,
                                                                        .timeout_ns = 10 * MS,
                                                                        .rises = 1,
-                                                                       .falls = 2,
+                                                                       .falls = CHECK_FALLS,
                                                                        .mandatory = w->seed % 5 == 0});
     } else {
         uint64_t dispatchers[DISPATCHERS_MOST], stations[STATIONS_MOST];
@@ -271,11 +271,23 @@ void host_crash(struct world *w, struct host *h) {
         later(w, h, RESTART, 10 * MS + world_time(w, 100 * MS));
 }
 
+/* Some of those that retire say that they check no more; of others it shows. */
+static void release_checks(struct world *w, struct host *h) {
+    for (uint32_t i = 0; w->checked && is_dispatcher(h) && i < WORKERS_MOST; i++) {
+        if (!h->worker[i].alive || h->worker[i].retiring || world_chance(w, 0.5))
+            continue;
+        op_begin(w, h);
+        bal_dispatcher_release_checks(h->worker[i].view, host_now(w, h));
+        op_end(w, h, i);
+    }
+}
+
 /* New processes take over; the old ones finish what they have. */
 void host_reload(struct world *w, struct host *h) {
     if (!h->up || !has_processes(w, h) || host_active(h) == 0)
         return;
     world_note(w, "host %u reloads", number_of(w, h));
+    release_checks(w, h);
     for (uint32_t i = 0; i < WORKERS_MOST; i++)
         h->worker[i].retiring = h->worker[i].alive;
     for (uint32_t i = 0; i < h->workers; i++)
@@ -348,16 +360,40 @@ static void respawn(struct world *w, struct host *h) {
 
 /* Checks that are due are made at once: they pass where the app is up and well, are lost now and then, and
  * lie during the storm. */
-static void check_servers(struct world *w, struct host *h, struct bal_dispatcher *d) {
-    struct bal_check_order order;
-    while (bal_dispatcher_next_check(d, host_now(w, h), &order)) {
-        const char *name = bal_dispatcher_server(d, order.server).name;
-        const struct app *app = &w->app[world_server_of(w, name)];
-        const bool well = app->up && !app->hangs && !(w->storm && world_chance(w, 0.05));
-        if (!w->storm || world_chance(w, 0.9))
-            bal_dispatcher_finish_check(d, host_now(w, h), order.ticket,
-                                        well ? BAL_CHECK_PASSED : BAL_CHECK_REFUSED);
+static void check_server(struct world *w, struct host *h, struct bal_dispatcher *d,
+                         const struct bal_check_order *order) {
+    const uint32_t server = world_server_of(w, bal_dispatcher_server(d, order->server).name);
+    const struct app *app = &w->app[server];
+    const bool well = app->up && !app->hangs && !(w->storm && world_chance(w, 0.2));
+    if (w->storm && !world_chance(w, 0.9))
+        return;
+    bal_dispatcher_finish_check(d, host_now(w, h), order->ticket,
+                                well ? BAL_CHECK_PASSED : BAL_CHECK_REFUSED);
+    check_checked(w, h, server, well);
+}
+
+/* All processes ask what they are to check. Returns when the next check is due, by the clock of the host. */
+static uint64_t check_servers(struct world *w, struct host *h) {
+    uint64_t due = UINT64_MAX;
+    for (uint32_t i = 0; w->checked && i < WORKERS_MOST; i++) {
+        struct bal_dispatcher *d = h->worker[i].view;
+        struct bal_check_order order;
+        if (!h->worker[i].alive || h->worker[i].retiring)
+            continue;
+        op_begin(w, h);
+        while (bal_dispatcher_next_check(d, host_now(w, h), &order))
+            check_server(w, h, d, &order);
+        const uint64_t own = bal_dispatcher_check_due(d);
+        if (op_end(w, h, i) && own < due)
+            due = own;
     }
+    return due;
+}
+
+/* Processes that check ask four times a second at least. */
+static uint64_t longest_pause(const struct world *w) {
+    const uint64_t most = w->look_every ? w->look_every : 10 * MS;
+    return w->checked && most > 250 * MS ? 250 * MS : most;
 }
 
 static void pass(struct world *w, struct host *h) {
@@ -368,15 +404,16 @@ static void pass(struct world *w, struct host *h) {
         void *view = h->worker[worker].view;
         const uint64_t now = host_now(w, h);
         op_begin(w, h);
-        const uint64_t asked =
+        uint64_t asked =
             is_dispatcher(h) ? bal_dispatcher_run_timers(view, now) : bal_station_run_timers(view, now);
-        if (w->checked && is_dispatcher(h))
-            check_servers(w, h, view);
         if (op_end(w, h, worker)) {
-            const uint64_t most = w->look_every ? w->look_every : 10 * MS;
+            const uint64_t most = longest_pause(w);
             check_ages(w, h);
-            if (is_dispatcher(h))
+            if (is_dispatcher(h)) {
                 check_conservation(w, h);
+                const uint64_t due = check_servers(w, h);
+                asked = due < asked ? due : asked;
+            }
             next = w->now + (asked <= now ? 1 : asked - now < most ? asked - now : most);
         }
     }
