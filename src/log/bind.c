@@ -213,11 +213,36 @@ static enum bal_log_covers covers_of(const struct search *search, const char *na
     return word && word->role == BAL_LOG_SERVICE ? BAL_LOG_COVERS_SERVER : BAL_LOG_COVERS_REQUEST;
 }
 
+/* A text that is no field may be an expression over fields. What is computed was not measured: only a time of
+ * the whole request with a known unit tells how long ago the request came when its line was written. */
+static enum bal_code bind_expression(const struct search *search, const char *given,
+                                     struct bal_log_binding *binding, struct bal_error *err) {
+    enum bal_code code = bal_log_expression_parse(given, &binding->expression, err);
+    for (int i = 0; i < binding->expression.columns && !code; i++) {
+        struct bal_log_span name = binding->expression.column[i];
+        code = find_named(search, &name, &binding->expression_field[i], err);
+    }
+    if (binding->whole.scale.unit == BAL_LOG_UNIT_OPEN)
+        binding->whole.field = -1;
+    binding->covers = BAL_LOG_COVERS_SERVICE;
+    return code;
+}
+
+static bool is_expression(const struct search *search, const char *given) {
+    if (!given || !bal_log_expression_is_meant(given))
+        return false;
+    struct bal_log_span name = span_of(given);
+    int field;
+    return find_named(search, &name, &field, NULL) != BAL_OK;
+}
+
 /* The service time, and the time of the whole request. A unit that was given for a field applies wherever it
  * is used. */
 static enum bal_code bind_lengths(const struct search *search, const char *given,
                                   struct bal_log_binding *binding, struct bal_error *err) {
     find_length(search, BAL_LOG_WHOLE, &binding->whole);
+    if (is_expression(search, given))
+        return bind_expression(search, given, binding, err);
     if (given) {
         const enum bal_code code = find_given_length(search, given, &binding->service, err);
         if (code)
@@ -286,9 +311,18 @@ static enum bal_code bind_time(const struct search *search, const char *given,
     return code;
 }
 
+/* A computed service time does not lie between the arrival and the time of the line, unless it is said. */
+static void set_moment(const char *given, struct bal_log_binding *binding) {
+    struct bal_log_span name = span_of(given ? given : "");
+    if (binding->expression.steps > 0 && binding->whole.field < 0 && !strip_ending(&name, ":end"))
+        binding->at_end = binding->open = false;
+}
+
 /* If the log has the end as well as the start, they give how long the request took. */
 static enum bal_code bind_until(const struct search *search, struct bal_log_binding *binding,
                                 struct bal_error *err) {
+    if (binding->expression.steps > 0)
+        return BAL_OK;
     if (!binding->at_end && binding->whole.field < 0)
         binding->until = find_role(search, BAL_LOG_END, NULL);
     if (binding->service.field >= 0 || binding->until >= 0)
@@ -350,10 +384,13 @@ static enum bal_code bind_outcome(const struct search *search, const struct bal_
     return BAL_OK;
 }
 
-static void describe_binding(const struct search *search, struct bal_log_binding *binding) {
+static void describe_binding(const struct search *search, const char *given,
+                             struct bal_log_binding *binding) {
     const char *sign = search->words->sign;
     const struct bal_log_length *service = &binding->service, *whole = &binding->whole;
-    if (service->field < 0)
+    if (binding->expression.steps > 0)
+        snprintf(binding->service_text, sizeof binding->service_text, "%.100s", given);
+    else if (service->field < 0)
         snprintf(binding->service_text, sizeof binding->service_text,
                  "from the start of the request to its end");
     else
@@ -375,6 +412,7 @@ static enum bal_code bind_all(const struct search *search, const struct bal_log_
     enum bal_code code = bind_lengths(search, options->service, binding, err);
     if (!code)
         code = bind_time(search, options->time, binding, err);
+    set_moment(options->time, binding);
     if (!code)
         code = bind_until(search, binding, err);
     if (!code)
@@ -402,7 +440,7 @@ enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_o
     if (!code)
         code = bal_log_infer_units(format, search.words, sample, binding, err);
     if (!code)
-        describe_binding(&search, binding);
+        describe_binding(&search, options->service, binding);
     return code;
 }
 

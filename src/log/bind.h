@@ -3,6 +3,7 @@
 #ifndef LOG_BIND_H
 #define LOG_BIND_H
 
+#include "log/expression.h"
 #include "log/format.h"
 
 enum { BAL_LOG_AHEADS = 3 };
@@ -18,12 +19,14 @@ struct bal_log_length {
 
 /* Which fields of a format are used, and how. A field that is not there is -1. */
 struct bal_log_binding {
-    int time;                      /* always there */
-    bool at_end;                   /* it is the time of the end of the request */
-    bool open;                     /* start or end is open: the order of the lines decides */
-    int until;                     /* the end, where the log has it as well */
-    struct bal_log_length service; /* without it, `until` minus `time` */
-    struct bal_log_length whole;   /* the whole request: subtracted when the time is that of its end */
+    int time;                             /* always there */
+    bool at_end;                          /* it is the time of the end of the request */
+    bool open;                            /* start or end is open: the order of the lines decides */
+    int until;                            /* the end, where the log has it as well */
+    struct bal_log_length service;        /* without it, `until` minus `time` */
+    struct bal_log_expression expression; /* without steps, or it gives the service time, from these fields */
+    int expression_field[BAL_LOG_EXPRESSION_COLUMNS];
+    struct bal_log_length whole; /* the whole request: subtracted when the time is that of its end */
     struct bal_log_length ahead[BAL_LOG_AHEADS]; /* from the arrival until it is handed to the server */
     bool less_ahead;                             /* the service time has these in it: they are subtracted */
     int path;                                    /* the path of the request is in this one */

@@ -67,7 +67,13 @@ static int64_t step_of_clock(int decimals) {
 }
 
 /* The service time as logged, and the unit of its last digit; false when the log does not have it. */
-static bool read_logged(const struct bal_log_binding *binding, struct bal_log_entry *entry) {
+static bool read_logged(const struct bal_log_span *fields, const struct bal_log_binding *binding,
+                        struct bal_log_entry *entry) {
+    if (binding->expression.steps > 0) {
+        entry->step = 1;
+        return bal_log_expression_value(&binding->expression, fields, binding->expression_field,
+                                        &entry->service);
+    }
     if (binding->service.field < 0) { /* from the start to the end */
         entry->service = entry->whole;
         entry->step = step_of_clock(entry->decimals);
@@ -86,12 +92,15 @@ static bool read_logged(const struct bal_log_binding *binding, struct bal_log_en
     return entry->ahead >= 0; /* else it did not get to a server */
 }
 
-static enum bal_log_reason read_service(const struct bal_log_binding *binding, struct bal_log_entry *entry) {
+static enum bal_log_reason read_service(const struct bal_log_span *fields,
+                                        const struct bal_log_binding *binding, struct bal_log_entry *entry) {
     entry->unanswered = entry->zero = false;
     entry->logged_ns = -1;
     entry->step = 0;
-    if (!read_logged(binding, entry))
-        return use_whole_time(entry) ? BAL_LOG_OK : BAL_LOG_NO_SERVICE;
+    if (!read_logged(fields, binding, entry)) {
+        const bool computed = binding->expression.steps > 0;
+        return !computed && use_whole_time(entry) ? BAL_LOG_OK : BAL_LOG_NO_SERVICE;
+    }
     entry->zero = entry->service == 0;
     if (entry->zero && entry->step > ZERO_STEP_MOST)
         return BAL_LOG_ZERO;
@@ -133,7 +142,7 @@ enum bal_log_reason bal_log_entry_read(const struct bal_log_format *format,
     entry->status = text_of(fields, binding->status);
     entry->statuses = text_of(fields, binding->statuses);
     entry->state = text_of(fields, binding->state);
-    const enum bal_log_reason reason = read_service(binding, entry);
+    const enum bal_log_reason reason = read_service(fields, binding, entry);
     if (reason != BAL_LOG_OK)
         return reason;
     entry->guessed = binding->at_end && entry->whole < 0;

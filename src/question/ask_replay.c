@@ -221,6 +221,8 @@ static const struct bal_option options[] = {
     {"explain", NULL, "say below the tables which policy to take, why, and what not to believe", set_explain},
     {"follow", "LOG", "a log that grows, by its last minutes, again and again: as `ballast twin --log LOG`",
      set_follow},
+    {"service", "TIME", "a service time computed from columns: 'ContextTokens*0.2ms + GeneratedTokens*25ms'",
+     bal_request_set_service_field},
     BAL_LOG_OPTIONS,
     {"group", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
     {.setting = "discipline",

@@ -400,3 +400,15 @@ $ ballast replay rare.csv --servers 2 --quiet | grep -o '^tabs[^ ]*\|^jiq[^ ]*' 
 | jiq:else=hold
 | jiq:else=least-conn
 | tabs:else=hold
+# Service times that are computed from columns.
+$ printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2026-11-16 18:15:46.6805900,400,40\n2026-11-16 18:15:47.2224670,800,60\n' >tokens.csv; ballast replay tokens.csv --servers 2 --policy jsq --service 'ContextTokens*0.2ms + GeneratedTokens*25ms' --quiet | sed -n '/^log/p; /^time/p; /^service/p; /^waiting/p'
+| log      2 jobs in 541.9 ms, mean service time 1.37 s, longest 1.66 s
+| time     timestamp (start of the request)
+| service  ContextTokens*0.2ms + GeneratedTokens*25ms
+| waiting  none in the service times, by the name of their field
+$ ballast replay tokens.csv --servers 2 --policy jsq --service 'ContextTokens*0.2ms + GeneratedTokens'
+! ballast: 'tokens.csv': 'ContextTokens*0.2ms + GeneratedTokens', at '+ GeneratedTokens': a time and a number cannot be added; give both a unit, as in 25ms
+? 2
+$ ballast replay tokens.csv --servers 2 --policy jsq --service 'Tokens*1ms'
+! ballast: 'tokens.csv': the log has no field 'Tokens'; it has TIMESTAMP, ContextTokens, GeneratedTokens
+? 2

@@ -21,6 +21,7 @@
 #include <zstd.h>
 
 #include "ballast/log.h"
+#include "log/expression.h"
 #include "log/request_line.h"
 
 #define MS INT64_C(1000000)
@@ -1382,6 +1383,120 @@ static void requests_are_collected(void **state) {
     bal_log_summary_fini(&r.summary);
 }
 
+/* ---- service times that are computed ---- */
+
+static struct bal_log_span span_of(const char *text) {
+    return (struct bal_log_span){text, strlen(text)};
+}
+
+/* With the columns a = 374, b = 44, c = 0.5, d: no number. */
+static bool value_of(const char *text, int64_t *value) {
+    struct bal_log_expression expression;
+    struct bal_error err;
+    assert_int_equal(bal_log_expression_parse(text, &expression, &err), BAL_OK);
+    const struct bal_log_span fields[] = {span_of("44"), span_of(" 374 "), span_of("0.5"), span_of("-")};
+    int field[BAL_LOG_EXPRESSION_COLUMNS];
+    for (int i = 0; i < expression.columns; i++)
+        field[i] = *expression.column[i].text == 'a'   ? 1
+                   : *expression.column[i].text == 'b' ? 0
+                   : *expression.column[i].text == 'c' ? 2
+                                                       : 3;
+    return bal_log_expression_value(&expression, fields, field, value);
+}
+
+static void expressions_are_computed(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t value; /* -1: none */
+    } samples[] = {
+        {"a*0.2ms + b*25ms", 374 * 200000 + 44 * 25 * MS},
+        {"25ms", 25 * MS},
+        {"1h-1min-1s-1us-1ns", 3600 * S - 60 * S - S - 1001},
+        {"10s/4/5*2", S},
+        {"10s - 4s - 3s", 3 * S},
+        {"2*(a + b)*1us", 836000},
+        {"(2*(a + \"b\")+1) * 1us", 837000},
+        {"1ms*c/2+a*(1ms-1ms)", MS / 4},
+        {"1ms*1s/1s", MS},
+        {"a*1ms/a", MS},
+        {"1.4ns", 1},
+        {".5ns*3", 2},
+        {"1ms/(a-a)", -1},
+        {"(a-a)*1ms/(a-a)", -1},
+        {"b*1ms - a*1ms", -1},
+        {"a*1000000000h", -1},
+        {"d*1ms", -1},
+        {"0s", 0},
+    };
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        int64_t value = -1;
+        const bool is = value_of(samples[i].text, &value);
+        assert_int_equal(is, samples[i].value >= 0);
+        assert_int_equal(value, samples[i].value);
+    }
+}
+
+static void bad_expressions_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } samples[] = {
+        {"a*2", "'a*2', at the end: that is no time; write units, as in GeneratedTokens*25ms"},
+        {"1ms*1ms", "'1ms*1ms', at the end: that is no time; write units, as in GeneratedTokens*25ms"},
+        {"a*2ms + b",
+         "'a*2ms + b', at '+ b': a time and a number cannot be added; give both a unit, as in 25ms"},
+        {"a*2mz", "'a*2mz', at 'mz': not a unit of time; ns, us, ms, s, min and h are"},
+        {"a*", "'a*', at the end: a number, a column or ( is missing"},
+        {"", "'', at the end: a number, a column or ( is missing"},
+        {"a 2ms", "'a 2ms', at '2ms': +, -, * or / is missing"},
+        {"(a*1ms", "'(a*1ms', at '(a*1ms': this parenthesis is not closed"},
+        {"a*1ms)", "'a*1ms)', at ')': +, -, * or / is missing"},
+        {"\"a*1ms", "'\"a*1ms', at '\"a*1ms': a name in quotes that does not end"},
+        {"1.2.3ms", "'1.2.3ms', at '1.2.3ms': not a number such as 25, 0.2 or 25ms"},
+        {"a*-1ms", "'a*-1ms', at '-1ms': a number, a column or ( is missing"},
+    };
+    struct bal_log_expression expression;
+    struct bal_error err;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        assert_int_equal(bal_log_expression_parse(samples[i].text, &expression, &err), BAL_E_SYNTAX);
+        assert_string_equal(err.text, samples[i].error);
+    }
+    char deep[100], wide[300] = "";
+    memset(deep, '(', sizeof deep);
+    deep[sizeof deep - 1] = 0;
+    assert_int_equal(bal_log_expression_parse(deep, &expression, &err), BAL_E_SYNTAX);
+    for (int i = 0; i < 70; i++)
+        strcat(wide, "1s+");
+    strcat(wide, "1s");
+    assert_int_equal(bal_log_expression_parse(wide, &expression, &err), BAL_E_SYNTAX);
+    assert_int_equal(bal_log_expression_parse("(a+b+c+d+e+f+g+h+i)*1s", &expression, &err), BAL_E_SYNTAX);
+}
+
+/* A trace of tokens: the time is that of the arrival, as nothing was measured. */
+static void reads_traces_of_tokens(void **state) {
+    (void)state;
+    write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n"
+               "2026-11-15 10:11:12.0005900,100,10\n"
+               "2026-11-15 10:11:12.2000000,200,\n"
+               "2026-11-15 10:11:12.1000001,300,20\n");
+    const struct bal_log_options options = {.service = "ContextTokens*0.2ms + GeneratedTokens*25ms"};
+    struct result r = {0};
+    struct bal_trace *trace;
+    const char *paths[] = {path};
+    assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
+    assert_int_equal(bal_log_read(paths, 1, &options, trace, &r.summary, &r.err), BAL_OK);
+    take_jobs(trace, &r);
+    assert_int_equal(r.jobs, 2);
+    assert_int_equal(r.job[0].time, TEN + 590000);
+    assert_int_equal(r.job[0].size, 270 * MS);
+    assert_int_equal(r.job[1].time, TEN + 100000100);
+    assert_int_equal(r.job[1].size, 560 * MS);
+    assert_int_equal(r.summary.skipped[BAL_LOG_NO_SERVICE], 1);
+    assert_string_equal(r.summary.file[0].time, "timestamp (start of the request)");
+    bal_log_summary_fini(&r.summary);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_formats),
@@ -1421,6 +1536,9 @@ int main(void) {
         cmocka_unit_test(stops_and_reports),
         cmocka_unit_test(requests_are_taken_apart),
         cmocka_unit_test(requests_are_collected),
+        cmocka_unit_test(expressions_are_computed),
+        cmocka_unit_test(bad_expressions_are_refused),
+        cmocka_unit_test(reads_traces_of_tokens),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }
