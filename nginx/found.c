@@ -2,8 +2,6 @@
 /* What slots=auto has found, in words and numbers. */
 #include "found.h"
 
-#include <inttypes.h>
-
 void bal_ngx_found_print(u_char text[BAL_NGX_FOUND_TEXT], const struct bal_concurrency_view *found,
                          uint32_t before) {
     u_char *at = text, *end = text + BAL_NGX_FOUND_TEXT - 1;
