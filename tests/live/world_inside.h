@@ -37,6 +37,8 @@ uint64_t inside_unheard(const struct bal_dispatcher *d);
 /* Of a server of which nothing is heard, and that requests may go to all the same: our requests there over
  * its weight; INFINITY: it is none. */
 double inside_silent_load(const struct bal_dispatcher *d, uint32_t server);
+/* Requests that its app may work on now. */
+uint32_t inside_slots(const struct bal_station *s);
 /* Is what this dispatcher was offered kept for it? It holds requests and was offered a slot less than a beat
  * ago. */
 bool inside_is_reserved(const struct bal_station *s, uint64_t dispatcher, uint64_t time);

@@ -67,6 +67,10 @@ uint32_t inside_known_held(const struct bal_station *s, uint64_t dispatcher) {
     return 0;
 }
 
+uint32_t inside_slots(const struct bal_station *s) {
+    return slots_now(s->block);
+}
+
 uint64_t inside_question(const struct bal_station *s) {
     return s->block->steal;
 }

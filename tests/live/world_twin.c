@@ -447,7 +447,11 @@ static uint32_t reserved_for_others(const struct world *w, const struct host *h,
     return reserved;
 }
 
-static void check_reserved(struct world *w, const struct host *h, uint32_t reserved, const uint32_t *before) {
+/* Where slots are found there may be fewer than before: then offers are taken back, whoever has them. */
+static void check_reserved(struct world *w, const struct host *h, uint32_t reserved, const uint32_t *before,
+                           uint32_t slots_before) {
+    if (inside_slots(any_view(h)) < slots_before)
+        return;
     for (uint32_t i = 0; i < w->dispatchers; i++) {
         uint32_t now;
         bal_station_offered(any_view(h), w->host[i].id, &now);
@@ -540,6 +544,7 @@ void twin_hear(struct world *w, struct host *h, const struct bal_message *messag
     const bool hunger = !is_dispatcher(h) && message->type == BAL_MSG_BACKLOG;
     uint32_t offered[DISPATCHERS_MOST] = {0};
     const uint32_t reserved = hunger ? reserved_for_others(w, h, sender, offered) : 0;
+    const uint32_t slots = reserved ? inside_slots(any_view(h)) : 0;
     if (from->boot != message->boot && is_dispatcher(h) && !is_dispatcher(sender))
         h->declined_until[sender->index] = 0; /* it may have begun again, and then has forgotten that */
     const bool was_member = is_member(w, h, sender), joins = w->joins && accepts(w, h) && !was_member;
@@ -559,7 +564,7 @@ void twin_hear(struct world *w, struct host *h, const struct bal_message *messag
     if (receipt == BAL_RECEIPT_UNPROVEN)
         check_unproven(w, h, from, sender, message);
     if (reserved)
-        check_reserved(w, h, reserved, offered);
+        check_reserved(w, h, reserved, offered, slots);
     if (receipt != BAL_RECEIPT_FRESH)
         return;
     check_statement(w, h, message, &before, &after);
