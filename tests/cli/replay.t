@@ -412,3 +412,7 @@ $ ballast replay tokens.csv --servers 2 --policy jsq --service 'ContextTokens*0.
 $ ballast replay tokens.csv --servers 2 --policy jsq --service 'Tokens*1ms'
 ! ballast: 'tokens.csv': the log has no field 'Tokens'; it has TIMESTAMP, ContextTokens, GeneratedTokens
 ? 2
+$ printf '{"time":"2026-11-16T18:15:46.680Z","usage":{"prompt_tokens":400,"completion_tokens":40}}\n{"time":"2026-11-16T18:15:47.222Z","usage":{"prompt_tokens":"800","completion_tokens":60}}\n{"time":"2026-11-16T18:15:48.222Z","usage":null}\n' >tokens.json; ballast replay tokens.json --servers 2 --policy jsq --service 'usage.prompt_tokens*0.2ms + "usage.completion_tokens"*25ms' --quiet | sed -n '/^log/p; /^time/p; /^skipped/p'
+| log      2 jobs in 542 ms, mean service time 1.37 s, longest 1.66 s
+| time     time (start of the request)
+| skipped  1 line: 1 (no service time, or not one)
