@@ -9,12 +9,15 @@
 #include "report/watch.h"
 
 #include <langinfo.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define PATIENCE 5.0        /* seconds */
 #define PATIENCE_SHARED 1.0 /* the same with several URLs */
+#define HISTORY_EVERY 5.0   /* the last hour is much longer than the present, and only its end changes */
+#define HISTORY_REST 20.0   /* after an answer that took long it is left alone for so many times as long */
 
 enum { SOURCES_MOST = 256 };
 
@@ -54,6 +57,9 @@ struct source {
     const char *url;
     struct target target;
     struct watch before, now;
+    struct target past; /* where its last hour is; without a path: nowhere */
+    struct watch_history history;
+    double history_due; /* not earlier is it asked for again */
     bool seen, seen_twice;
     double heard; /* when it answered last */
     bool silent;  /* it has not since, and why */
@@ -89,6 +95,30 @@ static enum bal_code fetch_status(const struct source *s, double patience, struc
         status);
 }
 
+/* Older servers have none; others begin to have it when they are upgraded. */
+static enum bal_code update_history(struct source *s, double patience, struct bal_error *err) {
+    struct watch_history history = {0};
+    struct bal_fetched fetched;
+    struct bal_error why;
+    const double began = seconds_now();
+    if (!*s->past.path || began < s->history_due)
+        return BAL_OK;
+    enum bal_code code = bal_load_fetch(&s->past, "application/json", patience, &fetched, &why);
+    if (code)
+        return bal_fail(err, code, "%s: %s", s->url, why.text);
+    if (fetched.status == 200)
+        code = bal_watch_read_history(&history, fetched.body, fetched.length, s->url, err);
+    free(fetched.body);
+    if (code) {
+        bal_watch_free_history(&history);
+        return code;
+    }
+    bal_watch_free_history(&s->history);
+    s->history = history;
+    s->history_due = began + fmax(HISTORY_EVERY, HISTORY_REST * (seconds_now() - began));
+    return BAL_OK;
+}
+
 static enum bal_code update_source(struct source *s, double patience, struct bal_error *err) {
     struct bal_fetched fetched;
     struct watch watch;
@@ -97,6 +127,7 @@ static enum bal_code update_source(struct source *s, double patience, struct bal
         return code;
     code = bal_watch_read(&watch, fetched.body, fetched.length, s->url, err);
     free(fetched.body);
+    code = code ? code : update_history(s, patience, err);
     if (code) {
         bal_watch_free(&watch);
         return code;
@@ -139,7 +170,7 @@ static void render_source(const struct source *s, const struct watch_view *view,
         fprintf(out, "! %s\n", s->trouble.text);
     fputc('\n', out);
     if (s->seen)
-        bal_watch_print(s->seen_twice ? &s->before : NULL, &s->now, view, out);
+        bal_watch_print(s->seen_twice ? &s->before : NULL, &s->now, &s->history, view, out);
 }
 
 /* Of those that answer: what another one said before it was cut off is not so any longer. */
@@ -269,6 +300,18 @@ static int watch_json(struct watching *w) {
     return status == CLI_OK && *cli_stop_flag() ? CLI_INTERRUPTED : status;
 }
 
+/* The same place with ?format=history before what the URL asks for. A path that leaves no room for it stays
+ * without. */
+static void name_past(struct source *s) {
+    const char *path = s->target.path;
+    const size_t length = strcspn(path, "?");
+    s->past = s->target;
+    const int written = snprintf(s->past.path, sizeof s->past.path, "%.*s?format=history%s%s", (int)length,
+                                 path, path[length] ? "&" : "", path[length] ? path + length + 1 : "");
+    if (written < 0 || (size_t)written >= sizeof s->past.path)
+        *s->past.path = 0;
+}
+
 static enum bal_code resolve_all(struct watching *w, char **urls, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < w->sources && !code; i++) {
@@ -276,6 +319,7 @@ static enum bal_code resolve_all(struct watching *w, char **urls, struct bal_err
         s->url = urls[i];
         code = bal_load_target_parse(&s->target, s->url, err);
         code = code ? code : bal_load_target_resolve(&s->target, err);
+        name_past(s);
     }
     return code;
 }
@@ -303,6 +347,7 @@ static int watch_main(const struct cli_command *command, int argc, char **argv) 
     for (size_t i = 0; i < w.sources; i++) {
         bal_watch_free(&w.source[i].before);
         bal_watch_free(&w.source[i].now);
+        bal_watch_free_history(&w.source[i].history);
     }
     free(w.source);
     return status;
@@ -314,9 +359,10 @@ const struct cli_command cmd_watch = {
     .operands = "URL...",
     .description =
         "Asks the ballast_status of an nginx again and again and shows what it says, as top does of\n"
-        "processes: requests a second, p50 and p99 by class, and each server's state and queue, the\n"
-        "longest first. q or Ctrl-C ends it, arrow keys scroll. Where the output is no terminal, one\n"
-        "text follows the other. Of several URLs, those of dispatchers and of stations, it also shows\n"
+        "processes: requests a second, p50 and p99 by class, the last two minutes, and each server's\n"
+        "state and queue, the longest first. q or Ctrl-C ends it, arrow keys scroll. Where the output is\n"
+        "no terminal, one text follows the other. Of several URLs, those of dispatchers and of stations, it "
+        "also shows\n"
         "who hears whom: for each pair whether the dispatcher hears the station, and the station the\n"
         "dispatcher: yes or no, - where it does not know it, ? where its own URL is missing or silent.",
     .examples =

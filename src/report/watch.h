@@ -52,6 +52,25 @@ struct watch {
     struct watch_fleet *fleet;
 };
 
+/* What an upstream or a station did in a short time that is over. */
+struct watch_point {
+    double time, seconds; /* its end, and how long it was */
+    double arrived, held, on;
+    double p99; /* of the class where it was longest; NaN: no request was answered */
+};
+
+struct watch_series {
+    char *name;
+    bool station, backup;
+    size_t points; /* oldest first */
+    struct watch_point *point;
+};
+
+struct watch_history {
+    size_t count;
+    struct watch_series *series;
+};
+
 extern const char *const bal_watch_states[WATCH_STATES];
 
 /* Reads JSON of schema 1; name stands for it in messages. The watch is the caller's, and to be freed even
@@ -59,6 +78,11 @@ extern const char *const bal_watch_states[WATCH_STATES];
 enum bal_code bal_watch_read(struct watch *watch, const char *json, size_t length, const char *name,
                              struct bal_error *err);
 void bal_watch_free(struct watch *watch);
+
+/* The same for the answer to ?format=history. Where it has none, as that of an older server, it is empty. */
+enum bal_code bal_watch_read_history(struct watch_history *history, const char *json, size_t length,
+                                     const char *name, struct bal_error *err);
+void bal_watch_free_history(struct watch_history *history);
 
 /* Over several nginx: a row for each station, a column for each dispatcher, the first WATCH_COLUMNS of them.
  * Nothing where there are none. */
@@ -70,9 +94,13 @@ struct watch_view {
     unsigned columns;
 };
 
-/* The present state, and what changed since `before` (NULL: no earlier state is known). Only names can make
- * lines longer than the width of the view. */
-void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_view *view,
-                     FILE *out);
+/* The present state, what changed since `before` (NULL: no earlier state is known), and the last two minutes
+ * as far as the history has them. Only names can make lines longer than the width of the view. */
+void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_history *history,
+                     const struct watch_view *view, FILE *out);
+
+/* The rows of the last two minutes of one of them; nothing where the history does not have it. */
+void bal_watch_print_history(const struct watch_history *history, const struct watch_fleet *fleet,
+                             const struct watch_view *view, FILE *out);
 
 #endif

@@ -204,6 +204,114 @@ static void read_station(struct reader *r, int node, struct watch_fleet *f) {
     read_peers(r, node, bal_node_get(r->document, node, "dispatchers"), f);
 }
 
+/* ---- the last hour ---- */
+
+enum { TIME, SECONDS, ARRIVED, HELD, ON, P99, FIELDS };
+static const char *const field_names[FIELDS] = {"time", "seconds", "arrived", "held", "on", "p99"};
+
+/* Where each field is in a point: newer releases may have more. */
+static void find_fields(struct reader *r, int root, size_t place[FIELDS]) {
+    int list;
+    const size_t count = read_list(r, root, "fields", &list);
+    for (unsigned k = 0; k < FIELDS && !r->code; k++) {
+        place[k] = 0;
+        for (int item; place[k] < count; place[k]++)
+            if (item = bal_node_item(r->document, list, place[k]),
+                bal_node_kind(r->document, item) == BAL_NODE_TEXT &&
+                    strcmp(bal_node_text(r->document, item), field_names[k]) == 0)
+                break;
+        if (place[k] == count)
+            fail_field(r, list, "fields", "time, seconds, arrived, held, on and p99 should be here");
+    }
+}
+
+/* Over classes; null: none of the class was answered. */
+static double read_longest(struct reader *r, int list) {
+    double longest = NAN;
+    if (!list || bal_node_kind(r->document, list) != BAL_NODE_LIST) {
+        fail_field(r, list, "p99", "a list should be here");
+        return NAN;
+    }
+    const size_t count = bal_node_count(r->document, list);
+    r->code = r->code ? r->code : bal_document_count_steps(r->document, count, r->err);
+    for (size_t i = 0; i < count && !r->code; i++) {
+        const int item = bal_node_item(r->document, list, i);
+        if (bal_node_kind(r->document, item) != BAL_NODE_TEXT ||
+            strcmp(bal_node_text(r->document, item), "null") != 0)
+            longest = fmax(longest, to_number(r, item, "p99"));
+    }
+    return longest;
+}
+
+static struct watch_point read_point(struct reader *r, int node, const size_t place[FIELDS]) {
+    int item[FIELDS] = {0};
+    const size_t count =
+        bal_node_kind(r->document, node) == BAL_NODE_LIST ? bal_node_count(r->document, node) : 0;
+    for (unsigned k = 0; k < FIELDS; k++)
+        item[k] = place[k] < count ? bal_node_item(r->document, node, place[k]) : 0;
+    return (struct watch_point){.time = to_number(r, item[TIME], "time"),
+                                .seconds = to_number(r, item[SECONDS], "seconds"),
+                                .arrived = to_number(r, item[ARRIVED], "arrived"),
+                                .held = to_number(r, item[HELD], "held"),
+                                .on = to_number(r, item[ON], "on"),
+                                .p99 = read_longest(r, item[P99])};
+}
+
+static void read_series(struct reader *r, int node, const size_t place[FIELDS], struct watch_series *s) {
+    int points;
+    s->name = read_word(r, node, "upstream");
+    s->station = is_true(r, node, "station");
+    s->backup = is_true(r, node, "backup");
+    const size_t count = read_list(r, node, "points", &points);
+    r->code = r->code ? r->code : bal_document_count_steps(r->document, 10 * count, r->err);
+    if (r->code)
+        return;
+    s->point = calloc(count + 1, sizeof *s->point);
+    if (!s->point)
+        r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");
+    for (; s->points < count && !r->code; s->points++)
+        s->point[s->points] = read_point(r, bal_node_item(r->document, points, s->points), place);
+}
+
+static void read_hour(struct reader *r, struct watch_history *history) {
+    const int root = bal_document_root(r->document);
+    size_t place[FIELDS];
+    int list;
+    if (bal_node_kind(r->document, root) != BAL_NODE_MAP || !bal_node_get(r->document, root, "history"))
+        return;
+    find_fields(r, root, place);
+    const size_t count = read_list(r, root, "history", &list);
+    r->code = r->code ? r->code : bal_document_count_steps(r->document, 10 * count, r->err);
+    if (r->code)
+        return;
+    history->series = calloc(count + 1, sizeof *history->series);
+    if (!history->series)
+        r->code = bal_fail(r->err, BAL_E_MEMORY, "not enough memory");
+    for (size_t i = 0; i < count && !r->code; i++)
+        read_series(r, bal_node_item(r->document, list, i), place, &history->series[history->count++]);
+}
+
+enum bal_code bal_watch_read_history(struct watch_history *history, const char *json, size_t length,
+                                     const char *name, struct bal_error *err) {
+    struct reader r = {.err = err};
+    *history = (struct watch_history){0};
+    r.code = bal_document_new(json, length, name, &r.document, err);
+    if (r.code)
+        return r.code;
+    read_hour(&r, history);
+    bal_document_free(r.document);
+    return r.code;
+}
+
+void bal_watch_free_history(struct watch_history *history) {
+    for (size_t i = 0; i < history->count; i++) {
+        free(history->series[i].name);
+        free(history->series[i].point);
+    }
+    free(history->series);
+    *history = (struct watch_history){0};
+}
+
 /* ---- all ---- */
 
 static void read_all(struct reader *r, struct watch *watch) {

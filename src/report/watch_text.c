@@ -161,8 +161,8 @@ static void print_servers(const struct watch_fleet *f, FILE *out) {
     free(order);
 }
 
-void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_view *view,
-                     FILE *out) {
+void bal_watch_print(const struct watch *before, const struct watch *now, const struct watch_history *history,
+                     const struct watch_view *view, FILE *out) {
     if (now->fleets == 0)
         fputs("no upstream has ballast or ballast_station\n", out);
     for (size_t i = 0; i < now->fleets; i++) {
@@ -170,6 +170,7 @@ void bal_watch_print(const struct watch *before, const struct watch *now, const 
         fputs(i ? "\n" : "", out);
         print_head(before, now, f, out);
         print_times(before, now, f, out);
+        bal_watch_print_history(history, f, view, out);
         if (f->policy) {
             print_picture(f, view, out);
             print_servers(f, out);

@@ -41,17 +41,21 @@ static void try_fleet(const char *text, size_t size) {
 static void try_watch(const char *text, size_t size) {
     const struct watch_view view = {.columns = 80};
     struct watch watch;
+    struct watch_history history;
     struct bal_error err = {0};
     struct bal_strbuf shown;
     const enum bal_code code = bal_watch_read(&watch, text, size, "the status", &err);
     assert(code ? *err.text : !*err.text);
-    if (!code && bal_strbuf_open(&shown)) {
-        bal_watch_print(NULL, &watch, &view, shown.stream);
+    const enum bal_code past = bal_watch_read_history(&history, text, size, "the history", &err);
+    assert(past ? *err.text : true);
+    if (!code && !past && bal_strbuf_open(&shown)) {
+        bal_watch_print(NULL, &watch, &history, &view, shown.stream);
         assert(bal_strbuf_close(&shown));
         for (const char *at = shown.text; *at; at++)
             assert((unsigned char)*at >= ' ' || *at == '\n');
         bal_strbuf_discard(&shown);
     }
+    bal_watch_free_history(&history);
     bal_watch_free(&watch);
 }
 
