@@ -64,8 +64,8 @@ int main(int argc, char **argv) {
     printf("   N    M   load      hold       own   ratio     beats mean hold  mean own    held\n");
     for (int i = given ? first : 0; i < (given ? argc : (int)(sizeof rows / sizeof *rows)); i++) {
         const char *row = given ? argv[i] : rows[i];
-        if (!read_row(row, &f) || f.servers < 1 || f.servers > LIVE_FLEET_SERVERS_MOST || f.dispatchers < 1 ||
-            f.dispatchers > LIVE_FLEET_DISPATCHERS_MOST || !(f.load > 0))
+        if (!read_row(row, &f) || f.servers < 1 || f.servers > LIVE_FLEET_SERVERS_MAX || f.dispatchers < 1 ||
+            f.dispatchers > LIVE_FLEET_DISPATCHERS_MAX || !(f.load > 0))
             return fprintf(stderr, "bench-datagrams: '%s': use N,M,LOAD as in 50,4,0.3\n", row), 2;
         print_row(&f);
     }

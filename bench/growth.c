@@ -97,12 +97,12 @@ static double wall_seconds(void) {
 
 /* By the clock on the wall: what other programs take is missing here. */
 static void by_threads(void) {
-    enum { MOST = 4 };
+    enum { MAX = 4 };
     printf("\n| threads, a replication each | M events/s together, by the clock on the wall |\n|---|---|\n");
-    for (int threads = 1; threads <= MOST; threads *= 2) {
+    for (int threads = 1; threads <= MAX; threads *= 2) {
         double speeds[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
-            pthread_t thread[MOST];
+            pthread_t thread[MAX];
             const double start = wall_seconds();
             for (int i = 0; i < threads; i++)
                 if (pthread_create(&thread[i], NULL, run_thread, NULL) != 0)

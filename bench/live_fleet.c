@@ -16,7 +16,7 @@
 enum {
     DISPATCHER_ID = 1,
     STATION_ID = 1000,
-    HOSTS_MOST = LIVE_FLEET_SERVERS_MOST + LIVE_FLEET_DISPATCHERS_MOST
+    HOSTS_MAX = LIVE_FLEET_SERVERS_MAX + LIVE_FLEET_DISPATCHERS_MAX
 };
 
 enum what { ARRIVAL, DATAGRAM, REQUEST, DONE, RESPONSE, PASS };
@@ -46,9 +46,9 @@ struct fleet {
     double load, service, delay; /* in nanoseconds */
     uint64_t now, fleet_fini;
     struct bal_rng rng;
-    void *host[HOSTS_MOST], *block[HOSTS_MOST];
-    uint64_t pass_at[HOSTS_MOST];
-    uint32_t *of_ticket[HOSTS_MOST]; /* the request of each place in the host's ledger */
+    void *host[HOSTS_MAX], *block[HOSTS_MAX];
+    uint64_t pass_at[HOSTS_MAX];
+    uint32_t *of_ticket[HOSTS_MAX]; /* the request of each place in the host's ledger */
     struct bal_event_list event_list;
     struct event *event;
     struct request *request;
@@ -363,7 +363,7 @@ static void begin_dispatcher(struct fleet *f, uint32_t d, const struct bal_polic
 }
 
 static void begin_station(struct fleet *f, uint32_t server, uint64_t seed) {
-    uint64_t dispatchers[LIVE_FLEET_DISPATCHERS_MOST];
+    uint64_t dispatchers[LIVE_FLEET_DISPATCHERS_MAX];
     struct bal_error err;
     const uint32_t host = f->dispatchers + server;
     const struct bal_station_config config = {.workers = 1,

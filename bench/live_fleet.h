@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LIVE_FLEET_SERVERS_MOST = 10000, LIVE_FLEET_DISPATCHERS_MOST = 128 };
+enum { LIVE_FLEET_SERVERS_MAX = 10000, LIVE_FLEET_DISPATCHERS_MAX = 128 };
 
 struct live_fleet_setting {
     uint32_t servers, dispatchers;

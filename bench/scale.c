@@ -62,8 +62,8 @@ int main(int argc, char **argv) {
         char *end;
         f.servers = (uint32_t)strtoul(row, &end, 10);
         f.dispatchers = *end == ',' ? (uint32_t)strtoul(end + 1, &end, 10) : 0;
-        if (*end || f.servers < 1 || f.servers > LIVE_FLEET_SERVERS_MOST || f.dispatchers < 1 ||
-            f.dispatchers > LIVE_FLEET_DISPATCHERS_MOST)
+        if (*end || f.servers < 1 || f.servers > LIVE_FLEET_SERVERS_MAX || f.dispatchers < 1 ||
+            f.dispatchers > LIVE_FLEET_DISPATCHERS_MAX)
             return fprintf(stderr, "bench-scale: '%s': use N,M as in 1000,16\n", row), 2;
         f.requests = (uint64_t)(seconds * f.load * f.servers / (f.service_ns / 1e9));
         print_row(&f);

@@ -84,14 +84,14 @@ static const struct bal_option options[] = {
     {"output", "DIR", "a directory, made if it is not there; also -o (default: the current one)", set_output},
 };
 
-struct names {
+struct figure_names {
     FILE *out;
     size_t count;
 };
 
 /* As it is for programs, harmless for people. */
 static void name_file(void *context, const char *path) {
-    struct names *names = context;
+    struct figure_names *names = context;
     names->count++;
     if (isatty(STDOUT_FILENO))
         bal_text_print(path, names->out);
@@ -128,7 +128,7 @@ static int figure_main(const struct cli_command *command, int argc, char **argv)
         bal_store_close(store);
         return cli_no_memory();
     }
-    struct names names = {.out = printed.stream};
+    struct figure_names names = {.out = printed.stream};
     const struct bal_chart_files files = {
         .directory = args.output,
         .formats = args.formats,

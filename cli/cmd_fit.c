@@ -56,7 +56,7 @@ static const struct bal_option options[] = {
 
 /* ---- the work, in the order in which it is done ---- */
 
-struct work {
+struct fit_work {
     const struct args *args;
     struct bal_logs logs;
     struct bal_fit_sample *sample;
@@ -65,7 +65,7 @@ struct work {
     struct bal_fit_report report;
 };
 
-static enum bal_code fit_models(struct work *work, struct bal_error *err) {
+static enum bal_code fit_models(struct fit_work *work, struct bal_error *err) {
     enum bal_code code = bal_fit_sample_new(&work->sample, err);
     if (!code)
         code = bal_fit_trace(work->logs.trace, work->logs.summary.resolution, cli_stop_flag(), work->sample,
@@ -76,7 +76,7 @@ static enum bal_code fit_models(struct work *work, struct bal_error *err) {
 }
 
 /* The fleet as asked, or that of the log, or as many servers as bring the peak to DEFAULT_LOAD. */
-static struct bal_model model_of(const struct work *work, enum bal_fit_method dist) {
+static struct bal_model model_of(const struct fit_work *work, enum bal_fit_method dist) {
     const struct bal_trace_info *info = bal_trace_info(work->logs.trace);
     struct bal_model model = work->args->log.common.draft.c.model;
     model.size = work->fits.fit[dist].dist;
@@ -91,7 +91,7 @@ static struct bal_model model_of(const struct work *work, enum bal_fit_method di
         model.slots = recovery->slots;
     if (!bal_request_has(&work->args->log.common, "servers")) {
         bal_servers_parse("1", &model.servers, NULL);
-        const double peak = work_rate * bal_curve_most(&model.curve) / bal_model_capacity(&model);
+        const double peak = work_rate * bal_curve_max(&model.curve) / bal_model_capacity(&model);
         const double wanted = recovery->servers > 0 ? recovery->servers : ceil(peak / DEFAULT_LOAD);
         model.servers.group[0].count = (uint32_t)fmin(fmax(wanted, 1), BAL_SERVERS_MAX);
     }
@@ -99,7 +99,7 @@ static struct bal_model model_of(const struct work *work, enum bal_fit_method di
     return model;
 }
 
-static int report_of(struct work *work, char **logs, int count) {
+static int report_of(struct fit_work *work, char **logs, int count) {
     const bool given = bal_request_has(&work->args->log.common, "servers");
     const bool recorded = work->logs.recovery.servers > 0;
     const int dist = work->args->dist >= 0 ? work->args->dist : (int)work->fits.best;
@@ -125,7 +125,7 @@ static int report_of(struct work *work, char **logs, int count) {
     return bal_model_check(&work->report.model, &err) ? cli_fail("%s", err.text) : -1;
 }
 
-static int fit_logs(struct work *work, char **logs, int count) {
+static int fit_logs(struct fit_work *work, char **logs, int count) {
     struct bal_error err = {0};
     const int status = cli_read_logs(&work->args->log, logs, count, &work->logs);
     if (status >= 0)
@@ -139,7 +139,7 @@ static int fit_logs(struct work *work, char **logs, int count) {
 }
 
 /* The table goes where the experiment does not. */
-static int print_all(const struct work *work, struct cli_output *output) {
+static int print_all(const struct fit_work *work, struct cli_output *output) {
     const struct bal_request *common = &work->args->log.common;
     struct bal_strbuf table;
     const bool shown = bal_strbuf_open(&table) && !common->quiet;
@@ -178,7 +178,7 @@ static int fit_main(const struct cli_command *command, int argc, char **argv) {
     status = cli_output_open(&output, args.log.common.output);
     if (status)
         return status;
-    struct work *work = calloc(1, sizeof *work);
+    struct fit_work *work = calloc(1, sizeof *work);
     if (work) {
         work->args = &args;
         status = fit_logs(work, argv + 1, logs);

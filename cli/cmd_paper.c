@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
+enum paper_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
 
 struct args {
     struct cli_trials trials; /* first: its options are shared */
     const char *figure;
     const char *output;
-    enum format format;
+    enum paper_format format;
     struct bal_strbuf command;
 };
 
@@ -35,7 +35,7 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     static const char *const names[] = {"text", "csv", "json", "markdown"};
     for (int i = 0; i < 4; i++)
         if (strcmp(value, names[i]) == 0) {
-            ((struct args *)into)->format = (enum format)i;
+            ((struct args *)into)->format = (enum paper_format)i;
             return BAL_OK;
         }
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
@@ -54,14 +54,14 @@ static const struct bal_option options[] = {
 
 /* ---- running ---- */
 
-struct show {
+struct paper_show {
     struct cli_progress bar;
     size_t number, count; /* of the experiment */
     const char *name;
 };
 
 static void show_progress(void *context, const struct bal_sweep_progress *progress) {
-    struct show *show = context;
+    struct paper_show *show = context;
     snprintf(show->bar.note, sizeof show->bar.note, "%zu/%zu trials of %.40s", progress->done,
              progress->total, show->name);
     const double part = progress->cost_total > 0 ? progress->cost_done / progress->cost_total : 1;
@@ -70,7 +70,7 @@ static void show_progress(void *context, const struct bal_sweep_progress *progre
 
 static int run_experiments(const struct args *args, struct bal_paper_work *work) {
     cli_catch_signals();
-    struct show show = {.count = work->count};
+    struct paper_show show = {.count = work->count};
     cli_progress_start(&show.bar, args->trials.quiet);
     const struct bal_sweep_options sweep = {.command = args->command.text,
                                             .threads = (unsigned)args->trials.threads,

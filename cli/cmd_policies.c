@@ -3,9 +3,9 @@
 #include "commands.h"
 
 #include "ballast/number.h"
-#include "plugin/loader.h"
 #include "ballast/scheme.h"
 #include "format/json.h"
+#include "plugin/loader.h"
 #include "report/sizes.h"
 
 #include <math.h>

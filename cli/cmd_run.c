@@ -165,12 +165,12 @@ static int dry_run(const struct args *args, const struct bal_experiment *e, stru
 /* ---- running ---- */
 
 /* Shows trials as well as the part of the work. */
-struct show {
+struct run_show {
     struct cli_progress bar;
 };
 
 static void show_progress(void *context, const struct bal_sweep_progress *progress) {
-    struct show *show = context;
+    struct run_show *show = context;
     const double seconds = clock_now() - show->bar.start;
     const size_t fresh = progress->done - progress->found;
     snprintf(show->bar.note, sizeof show->bar.note, "%zu/%zu trials, %.3g/s", progress->done, progress->total,
@@ -189,7 +189,7 @@ static int print_shard(const struct args *args, struct cli_output *output) {
 static int run_experiment(const struct args *args, const struct bal_experiment *e, struct bal_store *store,
                           struct cli_output *output) {
     cli_catch_signals();
-    struct show show = {.bar = {.shown = false}};
+    struct run_show show = {.bar = {.shown = false}};
     cli_progress_start(&show.bar, args->trials.quiet);
     const struct bal_sweep_options sweep = {.shard = args->shard,
                                             .command = args->command.text,

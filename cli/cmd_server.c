@@ -16,7 +16,7 @@
 
 #define PATIENCE 10.0 /* seconds for an answer */
 #define PAUSE 0.25    /* seconds between two looks while waiting */
-enum { DISPATCHERS_MOST = 64, NAME = 256, WORD = 24, CHANGED = 256 };
+enum { DISPATCHERS_MAX = 64, NAME = 256, WORD = 24, CHANGED = 256 };
 
 /* ---- what is asked for ---- */
 
@@ -99,40 +99,40 @@ static const struct bal_option options[] = {
 
 /* ---- what a dispatcher has answered ---- */
 
-struct row {
+struct server_row {
     char upstream[NAME], server[NAME], state[WORD], now[WORD], changed[CHANGED];
     double in_flight, weight, max_conns, slots; /* -1: not said */
     bool backup, added;
 };
 
-struct dispatcher {
+struct api_dispatcher {
     const char *url;
     struct target target;
-    struct row *row;
+    struct server_row *row;
     size_t rows, room;
     struct bal_error err;                /* why it has failed; err.code BAL_OK: it has not */
     char upstream[NAME];                 /* in which something is changed ... */
     char policy[NAME], configured[NAME]; /* ... its policy, and that of the configuration; "": the same one */
 };
 
-struct server {
+struct api_server {
     const struct args *args;
     enum action action;
     char server[NAME]; /* or a policy; "": all are listed */
-    struct dispatcher *dispatcher;
+    struct api_dispatcher *dispatcher;
     size_t dispatchers;
 };
 
-static struct row *push_row(struct dispatcher *d) {
+static struct server_row *push_row(struct api_dispatcher *d) {
     if (d->rows == d->room) {
         const size_t room = d->room ? 2 * d->room : 64;
-        struct row *row = realloc(d->row, room * sizeof *row);
+        struct server_row *row = realloc(d->row, room * sizeof *row);
         if (!row)
             return NULL;
         d->row = row;
         d->room = room;
     }
-    d->row[d->rows] = (struct row){.in_flight = 0, .weight = -1, .max_conns = -1, .slots = -1};
+    d->row[d->rows] = (struct server_row){.in_flight = 0, .weight = -1, .max_conns = -1, .slots = -1};
     return &d->row[d->rows++];
 }
 
@@ -148,7 +148,7 @@ static bool read_raw(struct json_reader *r, char *text, size_t room) {
     return true;
 }
 
-static bool read_member(struct json_reader *r, const char *key, struct row *row) {
+static bool read_member(struct json_reader *r, const char *key, struct server_row *row) {
     if (strcmp(key, "server") == 0)
         return bal_json_reader_string(r, row->server, sizeof row->server);
     if (strcmp(key, "state") == 0)
@@ -172,12 +172,12 @@ static bool read_member(struct json_reader *r, const char *key, struct row *row)
     return bal_json_reader_skip(r);
 }
 
-static bool read_servers(struct json_reader *r, struct dispatcher *d, const char *upstream) {
+static bool read_servers(struct json_reader *r, struct api_dispatcher *d, const char *upstream) {
     char key[NAME];
     if (!bal_json_reader_open(r, '['))
         return false;
     while (bal_json_reader_item(r)) {
-        struct row *row = push_row(d);
+        struct server_row *row = push_row(d);
         if (!row || !bal_json_reader_open(r, '{'))
             return bal_json_reader_fail(r, "not enough memory");
         memcpy(row->upstream, upstream, sizeof row->upstream);
@@ -189,7 +189,8 @@ static bool read_servers(struct json_reader *r, struct dispatcher *d, const char
 }
 
 /* An upstream without servers is one, too: a server may be added to it. */
-static bool read_upstream(struct json_reader *r, struct dispatcher *d, char names[][NAME], size_t *count) {
+static bool read_upstream(struct json_reader *r, struct api_dispatcher *d, char names[][NAME],
+                          size_t *count) {
     char key[NAME], name[NAME] = "", policy[NAME] = "", configured[NAME] = "";
     if (!bal_json_reader_open(r, '{'))
         return false;
@@ -210,7 +211,8 @@ static bool read_upstream(struct json_reader *r, struct dispatcher *d, char name
     return !r->fault;
 }
 
-static bool read_upstreams(struct json_reader *r, struct dispatcher *d, char names[][NAME], size_t *count) {
+static bool read_upstreams(struct json_reader *r, struct api_dispatcher *d, char names[][NAME],
+                           size_t *count) {
     if (!bal_json_reader_open(r, '['))
         return false;
     while (bal_json_reader_item(r))
@@ -220,8 +222,8 @@ static bool read_upstreams(struct json_reader *r, struct dispatcher *d, char nam
 }
 
 /* The first two upstreams, too. */
-static enum bal_code read_answer(struct dispatcher *d, const struct bal_fetched *fetched, char names[2][NAME],
-                                 size_t *count) {
+static enum bal_code read_answer(struct api_dispatcher *d, const struct bal_fetched *fetched,
+                                 char names[2][NAME], size_t *count) {
     struct json_reader r;
     char key[NAME];
     bool any = false;
@@ -252,7 +254,7 @@ static void append_encoded(char *path, size_t room, const char *text) {
                                    (unsigned char)*text);
 }
 
-static struct target target_of(const struct dispatcher *d, const char *parts[], size_t count) {
+static struct target target_of(const struct api_dispatcher *d, const char *parts[], size_t count) {
     struct target target = d->target;
     char *path = target.path;
     path[strcspn(path, "?")] = '\0';
@@ -279,7 +281,7 @@ static void read_error(const struct bal_fetched *fetched, char *text, size_t roo
 }
 
 /* On failure d->err says why. */
-static enum bal_code exchange(const struct server *s, struct dispatcher *d, const char *method,
+static enum bal_code exchange(const struct api_server *s, struct api_dispatcher *d, const char *method,
                               const struct target *target, const char *body, struct bal_fetched *fetched) {
     const struct bal_fetch_request request = {
         .method = method, .accept = "application/json", .header = s->args->header, .body = body};
@@ -297,7 +299,7 @@ static enum bal_code exchange(const struct server *s, struct dispatcher *d, cons
 }
 
 /* Looks at all servers; on failure d->err says why. */
-static enum bal_code fetch_servers(const struct server *s, struct dispatcher *d, char names[2][NAME],
+static enum bal_code fetch_servers(const struct api_server *s, struct api_dispatcher *d, char names[2][NAME],
                                    size_t *count) {
     const struct target target = target_of(d, NULL, 0);
     struct bal_fetched fetched;
@@ -309,7 +311,8 @@ static enum bal_code fetch_servers(const struct server *s, struct dispatcher *d,
     return code;
 }
 
-static const struct row *find_row(const struct server *s, const struct dispatcher *d, const char *upstream) {
+static const struct server_row *find_row(const struct api_server *s, const struct api_dispatcher *d,
+                                         const char *upstream) {
     for (size_t i = 0; i < d->rows; i++)
         if (strcmp(d->row[i].server, s->server) == 0 &&
             (!upstream || strcmp(d->row[i].upstream, upstream) == 0))
@@ -318,9 +321,9 @@ static const struct row *find_row(const struct server *s, const struct dispatche
 }
 
 /* In which upstream: the one that is named, the only one that has the server, or the only one at all. */
-static enum bal_code find_upstream(const struct server *s, struct dispatcher *d, char names[2][NAME],
+static enum bal_code find_upstream(const struct api_server *s, struct api_dispatcher *d, char names[2][NAME],
                                    size_t count) {
-    const struct row *row = find_row(s, d, s->args->upstream);
+    const struct server_row *row = find_row(s, d, s->args->upstream);
     const bool any = s->action == ADD || s->action == POLICY; /* whatever servers it has */
     size_t others = 0;
     if (s->args->upstream) {
@@ -344,7 +347,7 @@ static void add_number(struct json *json, const char *name, double number) {
         bal_json_number(json, name, number);
 }
 
-static bool print_body(const struct server *s, struct bal_strbuf *body) {
+static bool print_body(const struct api_server *s, struct bal_strbuf *body) {
     static const char *const states[] = {[DRAIN] = "drain", [ENABLE] = "up", [DISABLE] = "down"};
     struct json json;
     if (!bal_strbuf_open(body))
@@ -368,7 +371,7 @@ static bool print_body(const struct server *s, struct bal_strbuf *body) {
     return bal_strbuf_close(body);
 }
 
-static void change_at(const struct server *s, struct dispatcher *d, const char *body) {
+static void change_at(const struct api_server *s, struct api_dispatcher *d, const char *body) {
     const char *parts[] = {"upstreams", d->upstream, s->action == RESET ? "changes" : "servers", s->server};
     const struct target target = target_of(d, parts, s->action == POLICY ? 2 : s->action == ADD ? 3 : 4);
     const char *method = s->action == ADD ? "POST" : s->action >= RESET ? "DELETE" : "PATCH";
@@ -378,7 +381,7 @@ static void change_at(const struct server *s, struct dispatcher *d, const char *
 }
 
 /* At one dispatcher: looks, changes, and looks again. */
-static void act_at(const struct server *s, struct dispatcher *d, const char *body) {
+static void act_at(const struct api_server *s, struct api_dispatcher *d, const char *body) {
     char names[2][NAME];
     size_t count;
     if (d->err.code || fetch_servers(s, d, names, &count) || s->action == LIST ||
@@ -398,18 +401,18 @@ static double seconds_now(void) {
 }
 
 /* Nothing is left to wait for: it is empty, or cannot be seen any longer. */
-static bool is_done(const struct server *s, const struct dispatcher *d) {
-    const struct row *row = d->err.code ? NULL : find_row(s, d, d->upstream);
+static bool is_done(const struct api_server *s, const struct api_dispatcher *d) {
+    const struct server_row *row = d->err.code ? NULL : find_row(s, d, d->upstream);
     return !row || row->in_flight <= 0;
 }
 
-static void fail_unfinished(const struct server *s, struct dispatcher *d) {
+static void fail_unfinished(const struct api_server *s, struct api_dispatcher *d) {
     if (!is_done(s, d))
         bal_fail(&d->err, BAL_E_STOPPED, "%s has %.0f requests in flight still", s->server,
                  find_row(s, d, d->upstream)->in_flight);
 }
 
-static void wait_until_empty(const struct server *s) {
+static void wait_until_empty(const struct api_server *s) {
     struct cli_terminal terminal = {.able = false};
     const double end = seconds_now() + s->args->timeout;
     char names[2][NAME];
@@ -431,7 +434,8 @@ static void wait_until_empty(const struct server *s) {
 
 /* ---- printing ---- */
 
-static bool is_shown(const struct server *s, const struct dispatcher *d, const struct row *row) {
+static bool is_shown(const struct api_server *s, const struct api_dispatcher *d,
+                     const struct server_row *row) {
     if (s->action == LIST)
         return !s->args->upstream || strcmp(row->upstream, s->args->upstream) == 0;
     return strcmp(row->server, s->server) == 0 && strcmp(row->upstream, d->upstream) == 0;
@@ -444,7 +448,7 @@ static void add_count(struct table *table, double number) {
         bal_table_add(table, "%s", "");
 }
 
-static void add_row(struct table *table, const struct dispatcher *d, const struct row *row) {
+static void add_row(struct table *table, const struct api_dispatcher *d, const struct server_row *row) {
     bal_table_add(table, "%s", d->url);
     bal_table_add(table, "%s", row->upstream);
     bal_table_add(table, "%s%s%s", row->server, row->backup ? ", backup" : "", row->added ? ", added" : "");
@@ -457,14 +461,14 @@ static void add_row(struct table *table, const struct dispatcher *d, const struc
     bal_table_add(table, "%s", row->changed);
 }
 
-static void print_policies(const struct server *s, FILE *out) {
+static void print_policies(const struct api_server *s, FILE *out) {
     static const char *const heads[] = {"dispatcher", "upstream", "policy", "configured"};
     struct table table;
     bal_table_init(&table, sizeof heads / sizeof *heads);
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         bal_table_add(&table, "%s", heads[i]);
     for (size_t i = 0; i < s->dispatchers; i++) {
-        const struct dispatcher *d = &s->dispatcher[i];
+        const struct api_dispatcher *d = &s->dispatcher[i];
         bal_table_add(&table, "%s", d->url);
         bal_table_add(&table, "%s", d->upstream);
         bal_table_add(&table, "%s", d->policy);
@@ -474,7 +478,7 @@ static void print_policies(const struct server *s, FILE *out) {
     bal_table_fini(&table);
 }
 
-static void print_table(const struct server *s, FILE *out) {
+static void print_table(const struct api_server *s, FILE *out) {
     static const char *const heads[] = {"dispatcher", "upstream", "server",    "state", "now",
                                         "in flight",  "weight",   "max_conns", "slots", "changed"};
     struct table table;
@@ -489,7 +493,7 @@ static void print_table(const struct server *s, FILE *out) {
     bal_table_fini(&table);
 }
 
-static void print_json_row(struct json *json, const struct row *row) {
+static void print_json_row(struct json *json, const struct server_row *row) {
     bal_json_open_line(json, NULL, '{');
     bal_json_text(json, "upstream", row->upstream);
     bal_json_text(json, "server", row->server);
@@ -504,12 +508,12 @@ static void print_json_row(struct json *json, const struct row *row) {
     bal_json_close(json, '}');
 }
 
-static void print_json(const struct server *s, FILE *out) {
+static void print_json(const struct api_server *s, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '[');
     for (size_t i = 0; i < s->dispatchers; i++) {
-        const struct dispatcher *d = &s->dispatcher[i];
+        const struct api_dispatcher *d = &s->dispatcher[i];
         bal_json_open(&json, NULL, '{');
         bal_json_text(&json, "dispatcher", d->url);
         if (d->err.code)
@@ -526,7 +530,7 @@ static void print_json(const struct server *s, FILE *out) {
     bal_json_close(&json, ']');
 }
 
-static int print_results(const struct server *s) {
+static int print_results(const struct api_server *s) {
     struct bal_strbuf text;
     if (!bal_strbuf_open(&text))
         return cli_no_memory();
@@ -544,7 +548,7 @@ static int print_results(const struct server *s) {
 /* ---- the command ---- */
 
 /* Which dispatchers have failed is said one by one; the others were changed all the same. */
-static int report_failures(const struct server *s) {
+static int report_failures(const struct api_server *s) {
     size_t failed = 0;
     for (size_t i = 0; i < s->dispatchers; i++) {
         if (s->dispatcher[i].err.code)
@@ -554,7 +558,7 @@ static int report_failures(const struct server *s) {
     return failed ? CLI_OUTCOME : CLI_OK;
 }
 
-static int run(struct server *s) {
+static int run(struct api_server *s) {
     struct bal_strbuf body;
     if (!print_body(s, &body)) {
         bal_strbuf_discard(&body);
@@ -584,11 +588,11 @@ static bool find_action(const char *word, enum action *action) {
 }
 
 /* Operands are URLs, and one server. */
-static int read_operands(struct server *s, int count, char **operand) {
+static int read_operands(struct api_server *s, int count, char **operand) {
     struct bal_error err;
     for (int i = 0; i < count; i++) {
         if (strstr(operand[i], "://")) {
-            struct dispatcher *d = &s->dispatcher[s->dispatchers++];
+            struct api_dispatcher *d = &s->dispatcher[s->dispatchers++];
             d->url = operand[i];
             if (bal_load_target_parse(&d->target, operand[i], &err))
                 return cli_fail("%s", err.text);
@@ -607,7 +611,7 @@ static bool changes_numbers(const struct args *args) {
     return args->weight >= 0 || args->max_conns >= 0 || args->slots >= 0;
 }
 
-static int check(const struct server *s) {
+static int check(const struct api_server *s) {
     const struct args *args = s->args;
     const char *action = actions[s->action];
     if (s->dispatchers == 0)
@@ -638,16 +642,16 @@ static int check(const struct server *s) {
 }
 
 /* A name that cannot be looked up is the failure of one dispatcher. */
-static void resolve(struct server *s) {
+static void resolve(struct api_server *s) {
     for (size_t i = 0; i < s->dispatchers; i++)
         bal_load_target_resolve(&s->dispatcher[i].target, &s->dispatcher[i].err);
 }
 
 static int server_main(const struct cli_command *command, int argc, char **argv) {
     struct args args = {.weight = -1, .max_conns = -1, .slots = -1, .timeout = 300};
-    struct server s = {.args = &args};
+    struct api_server s = {.args = &args};
     int operands;
-    int status = cli_parse(command, argc, argv, &args, DISPATCHERS_MOST + 2, &operands);
+    int status = cli_parse(command, argc, argv, &args, DISPATCHERS_MAX + 2, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)

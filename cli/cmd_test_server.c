@@ -13,8 +13,8 @@ static enum bal_code set_servers(void *into, const char *value, struct bal_error
     const enum bal_code code = bal_servers_parse(value, &servers, err);
     if (code)
         return code;
-    if (bal_servers_count(&servers) > SERVE_MOST)
-        return bal_fail(err, BAL_E_RANGE, "at most %d servers", SERVE_MOST);
+    if (bal_servers_count(&servers) > SERVE_MAX)
+        return bal_fail(err, BAL_E_RANGE, "at most %d servers", SERVE_MAX);
     options->servers = servers;
     return BAL_OK;
 }

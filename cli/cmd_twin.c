@@ -2,9 +2,9 @@
 /* ballast twin: what would another policy do with the traffic of the last minutes? */
 #include "commands.h"
 
-#include "plugin/loader.h"
 #include "base/strbuf.h"
 #include "format/file.h"
+#include "plugin/loader.h"
 #include "question/read_logs.h"
 #include "report/twin_report.h"
 #include "twin/fetch_requests.h"
@@ -169,7 +169,7 @@ static const struct bal_option options[] = {
 
 /* ---- the work ---- */
 
-struct work {
+struct twin_work {
     struct args *args;
     struct bal_policy_spec policy[BAL_REQUEST_POLICIES];
     size_t policies;
@@ -210,14 +210,14 @@ static bool is_ranked(const struct args *args) {
     return args->url && !args->path;
 }
 
-static void add_policy(struct work *work, const char *name) {
+static void add_policy(struct twin_work *work, const char *name) {
     if (bal_policy_parse(name, &work->policy[work->policies], NULL) == BAL_OK)
         work->policies++;
 }
 
 /* By default: what the module can run in front of plain servers, and two more that work well there. The first
  * one is what most fleets run; the others are compared with it if the present policy is unknown. */
-static void choose_policies(struct work *work) {
+static void choose_policies(struct twin_work *work) {
     const struct bal_request *common = &work->args->log.common;
     memcpy(work->policy, common->policy, sizeof work->policy);
     work->policies = common->policies;
@@ -241,7 +241,7 @@ static void choose_policies(struct work *work) {
 }
 
 static enum bal_code add_record(void *context, const struct bal_log_record *record, struct bal_error *err) {
-    struct work *work = context;
+    struct twin_work *work = context;
     struct bal_trace_job jobs[BAL_LOG_TRIES];
     const unsigned count = bal_recover_jobs(record, jobs);
     (void)err;
@@ -256,7 +256,7 @@ static int fail_unless_ended(const char *where, const struct bal_error *err) {
 }
 
 /* Standby and set-up times cannot be inferred from requests. */
-static enum bal_code check_power(const struct work *work, const struct bal_policy_spec *policy,
+static enum bal_code check_power(const struct twin_work *work, const struct bal_policy_spec *policy,
                                  struct bal_error *err) {
     const struct bal_model *model = &work->args->log.common.draft.c.model;
     if (!policy->policy->power || (model->standby.mean > 0 && model->setup.mean > 0))
@@ -271,7 +271,7 @@ static enum bal_code check_power(const struct work *work, const struct bal_polic
 /* ---- whom to ask ---- */
 
 /* What the dispatcher reports about its fleet, unless the command line gives it. */
-static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
+static enum bal_code ask_fleet(struct twin_work *work, struct bal_error *err) {
     const struct args *args = work->args;
     const struct bal_request *common = &args->log.common;
     struct bal_ring_fleet fleet;
@@ -306,13 +306,13 @@ static enum bal_code ask_fleet(struct work *work, struct bal_error *err) {
     return code;
 }
 
-static enum bal_code ask_records(struct work *work, struct bal_error *err) {
+static enum bal_code ask_records(struct twin_work *work, struct bal_error *err) {
     work->asked_at = seconds_now();
     return bal_remote_poll(&work->remote, PATIENCE, &work->twin->window, err);
 }
 
 /* A dispatcher that does not answer at the start is probably a wrong address. */
-static int start_remote(struct work *work) {
+static int start_remote(struct twin_work *work) {
     struct bal_error err = {0};
     enum bal_code code = bal_remote_open(&work->remote, work->args->url, &err);
     if (!code && !work->args->path)
@@ -323,7 +323,7 @@ static int start_remote(struct work *work) {
 }
 
 /* Returns -1 to go on, or the exit status. */
-static int start_twin(struct work *work) {
+static int start_twin(struct twin_work *work) {
     struct args *args = work->args;
     const struct bal_request *common = &args->log.common;
     struct bal_error err = {0};
@@ -365,7 +365,7 @@ static int start_twin(struct work *work) {
     return args->url ? start_remote(work) : -1;
 }
 
-static void free_work(struct work *work) {
+static void free_work(struct twin_work *work) {
     bal_log_tail_free(work->follow);
     bal_log_summary_fini(&work->summary);
     bal_log_servers_free(work->servers);
@@ -374,7 +374,7 @@ static void free_work(struct work *work) {
 
 /* ---- rounds ---- */
 
-static enum bal_code read_log(struct work *work, struct bal_error *err) {
+static enum bal_code read_log(struct twin_work *work, struct bal_error *err) {
     struct bal_twin *twin = work->twin;
     enum bal_code code = bal_log_tail_poll(work->follow, err);
     if (!code && work->args->once)
@@ -390,7 +390,7 @@ static enum bal_code read_log(struct work *work, struct bal_error *err) {
 }
 
 /* A dispatcher that does not answer may do so later. */
-static void read_records(struct work *work) {
+static void read_records(struct twin_work *work) {
     work->twin->options.step = 1e-6;
     if (1000 * (seconds_now() - work->asked_at) < ASK_MS)
         return;
@@ -400,7 +400,7 @@ static void read_records(struct work *work) {
 }
 
 /* Reads what has come. */
-static enum bal_code read_more(struct work *work, struct bal_error *err) {
+static enum bal_code read_more(struct twin_work *work, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     if (work->follow)
         code = read_log(work, err);
@@ -415,7 +415,7 @@ static enum bal_code read_more(struct work *work, struct bal_error *err) {
 
 /* The present in the clock of the requests: as much after the last of them as has passed since it was read.
  */
-static int64_t current_time(const struct work *work) {
+static int64_t current_time(const struct twin_work *work) {
     const double passed = work->args->once ? 0 : seconds_now() - work->seen_at;
     return work->twin->window.latest + (int64_t)(1e9 * passed);
 }
@@ -428,7 +428,7 @@ static void drop_old_files(struct bal_twin *twin) {
 }
 
 /* The first row always; of the others, in turn, as many as the share of the core allows. */
-static enum bal_code evaluate_rows(struct work *work, double budget, struct bal_error *err) {
+static enum bal_code evaluate_rows(struct twin_work *work, double budget, struct bal_error *err) {
     struct bal_twin *twin = work->twin;
     const double began = processor_now();
     enum bal_code code = bal_twin_evaluate(twin, 0, err);
@@ -445,7 +445,7 @@ static enum bal_code evaluate_rows(struct work *work, double budget, struct bal_
     return code;
 }
 
-static struct bal_twin_report report_of(const struct work *work) {
+static struct bal_twin_report report_of(const struct twin_work *work) {
     const struct args *args = work->args;
     uint64_t skipped = 0;
     for (unsigned i = 0; i < BAL_LOG_REASON_COUNT; i++)
@@ -490,7 +490,7 @@ static int publish_status(const struct bal_twin_report *report, const char *path
 }
 
 /* On a terminal each answer replaces the previous one. */
-static int show_report(const struct work *work, const struct bal_twin_report *report) {
+static int show_report(const struct twin_work *work, const struct bal_twin_report *report) {
     struct bal_strbuf text;
     if (!bal_strbuf_open(&text))
         return cli_no_memory();
@@ -509,7 +509,7 @@ static int show_report(const struct work *work, const struct bal_twin_report *re
     return status ? status : -1;
 }
 
-static int output_report(const struct work *work) {
+static int output_report(const struct twin_work *work) {
     const struct bal_twin_report report = report_of(work);
     int status = -1;
     if (work->args->publish)
@@ -518,7 +518,7 @@ static int output_report(const struct work *work) {
 }
 
 /* If a field may name the servers, the user should know. */
-static int fail_with_hint(const struct work *work, const struct bal_error *err) {
+static int fail_with_hint(const struct twin_work *work, const struct bal_error *err) {
     const char *perhaps = work->summary.files > 0 ? work->summary.file[0].perhaps : "";
     if (err->code == BAL_E_MODEL && *perhaps)
         return cli_fail("%s; %s may name them: --server-field %s", err->text, perhaps, perhaps);
@@ -526,7 +526,7 @@ static int fail_with_hint(const struct work *work, const struct bal_error *err) 
 }
 
 /* One round: reads, evaluates and prints. Returns -1 to go on, or the exit status. */
-static int round_once(struct work *work) {
+static int round_once(struct twin_work *work) {
     struct bal_error err = {0};
     const double began = processor_now();
     const double budget = work->args->once ? INFINITY : work->args->share * work->args->every;
@@ -547,7 +547,7 @@ static int round_once(struct work *work) {
 
 /* Until the time for the next round has come, and processor time is again within the share of all time. New
  * lines are read meanwhile. */
-static int wait_for_next_round(struct work *work, double round_began) {
+static int wait_for_next_round(struct twin_work *work, double round_began) {
     const struct args *args = work->args;
     struct bal_error err = {0};
     while (!*cli_stop_flag()) {
@@ -563,7 +563,7 @@ static int wait_for_next_round(struct work *work, double round_began) {
     return CLI_OK;
 }
 
-static int run_rounds(struct work *work) {
+static int run_rounds(struct twin_work *work) {
     int status = -1;
     work->began = work->seen_at = seconds_now();
     work->spent = processor_now();
@@ -576,7 +576,7 @@ static int run_rounds(struct work *work) {
     return status;
 }
 
-static int run_single_round(struct work *work) {
+static int run_single_round(struct twin_work *work) {
     work->began = work->seen_at = seconds_now();
     work->spent = processor_now();
     const int status = round_once(work);
@@ -608,7 +608,7 @@ static int check_args(const struct args *args) {
 
 static int twin_main(const struct cli_command *command, int argc, char **argv) {
     struct args *args = calloc(1, sizeof *args);
-    struct work *work = calloc(1, sizeof *work);
+    struct twin_work *work = calloc(1, sizeof *work);
     int status, operands;
     if (!args || !work || !cli_command_text(argc, argv, &args->command)) {
         status = cli_no_memory();

@@ -19,7 +19,7 @@
 #define HISTORY_EVERY 5.0   /* the last hour is much longer than the present, and only its end changes */
 #define HISTORY_REST 20.0   /* after an answer that took long it is left alone for so many times as long */
 
-enum { SOURCES_MOST = 256 };
+enum { SOURCES_MAX = 256 };
 
 struct args {
     double every;
@@ -53,7 +53,7 @@ static const struct bal_option options[] = {
 /* ---- looking ---- */
 
 /* One nginx. */
-struct source {
+struct watch_source {
     const char *url;
     struct target target;
     struct watch before, now;
@@ -69,7 +69,7 @@ struct source {
 struct watching {
     const struct args *args;
     size_t sources;
-    struct source *source;
+    struct watch_source *source;
 };
 
 static double seconds_now(void) {
@@ -78,7 +78,7 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum bal_code fetch_status(const struct source *s, double patience, struct bal_fetched *fetched,
+static enum bal_code fetch_status(const struct watch_source *s, double patience, struct bal_fetched *fetched,
                                   struct bal_error *err) {
     struct bal_error why;
     enum bal_code code = bal_load_fetch(&s->target, "application/json", patience, fetched, &why);
@@ -96,7 +96,7 @@ static enum bal_code fetch_status(const struct source *s, double patience, struc
 }
 
 /* Older servers have none; others begin to have it when they are upgraded. */
-static enum bal_code update_history(struct source *s, double patience, struct bal_error *err) {
+static enum bal_code update_history(struct watch_source *s, double patience, struct bal_error *err) {
     struct watch_history history = {0};
     struct bal_fetched fetched;
     struct bal_error why;
@@ -119,7 +119,7 @@ static enum bal_code update_history(struct source *s, double patience, struct ba
     return BAL_OK;
 }
 
-static enum bal_code update_source(struct source *s, double patience, struct bal_error *err) {
+static enum bal_code update_source(struct watch_source *s, double patience, struct bal_error *err) {
     struct bal_fetched fetched;
     struct watch watch;
     enum bal_code code = fetch_status(s, patience, &fetched, err);
@@ -150,7 +150,7 @@ static double patience_of(const struct watching *w) {
 static enum bal_code update_all(struct watching *w, struct bal_error *err) {
     bool seen = false;
     for (size_t i = 0; i < w->sources; i++) {
-        struct source *s = &w->source[i];
+        struct watch_source *s = &w->source[i];
         s->silent = update_source(s, patience_of(w), &s->trouble) != BAL_OK;
         seen |= s->seen;
     }
@@ -162,7 +162,7 @@ static enum bal_code update_all(struct watching *w, struct bal_error *err) {
 
 /* ---- showing ---- */
 
-static void render_source(const struct source *s, const struct watch_view *view, FILE *out) {
+static void render_source(const struct watch_source *s, const struct watch_view *view, FILE *out) {
     if (s->silent && s->seen)
         fprintf(out, "! no answer for %.0f s, what is shown is old: %s\n", seconds_now() - s->heard,
                 s->trouble.text);
@@ -199,7 +199,7 @@ static bool render_frame(const struct watching *w, const struct cli_terminal *te
         render_matrix(w, text->stream);
     }
     for (size_t i = 0; i < w->sources; i++) {
-        const struct source *s = &w->source[i];
+        const struct watch_source *s = &w->source[i];
         char when[BAL_TIME_TEXT];
         bal_time_moment(s->now.time, "%H:%M:%S", when);
         fputs(w->sources > 1 ? "\n" : "ballast watch ", text->stream);
@@ -227,7 +227,7 @@ static int show_frame(const struct watching *w, struct cli_terminal *terminal) {
     return status;
 }
 
-static int print_json_of(const struct source *s, double patience) {
+static int print_json_of(const struct watch_source *s, double patience) {
     struct bal_fetched fetched;
     struct bal_error err;
     struct watch watch;
@@ -302,7 +302,7 @@ static int watch_json(struct watching *w) {
 
 /* The same place with ?format=history before what the URL asks for. A path that leaves no room for it stays
  * without. */
-static void name_past(struct source *s) {
+static void name_past(struct watch_source *s) {
     const char *path = s->target.path;
     const size_t length = strcspn(path, "?");
     s->past = s->target;
@@ -315,7 +315,7 @@ static void name_past(struct source *s) {
 static enum bal_code resolve_all(struct watching *w, char **urls, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < w->sources && !code; i++) {
-        struct source *s = &w->source[i];
+        struct watch_source *s = &w->source[i];
         s->url = urls[i];
         code = bal_load_target_parse(&s->target, s->url, err);
         code = code ? code : bal_load_target_resolve(&s->target, err);
@@ -328,7 +328,7 @@ static int watch_main(const struct cli_command *command, int argc, char **argv) 
     struct args args = {.every = 1};
     struct bal_error err;
     int operands;
-    int status = cli_parse(command, argc, argv, &args, SOURCES_MOST, &operands);
+    int status = cli_parse(command, argc, argv, &args, SOURCES_MAX, &operands);
     if (status >= 0)
         return status;
     if (operands == 0)

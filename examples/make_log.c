@@ -376,7 +376,7 @@ static void print_log(const struct wish *wish, unsigned format, double mean) {
     bal_rng_init(&sizes, wish->seed, 0, BAL_STREAM_SIZES);
     bal_rng_init(&paths, wish->seed, 0, PURPOSE_PATHS);
     bal_rng_init(&faults, wish->seed, 0, PURPOSE_FAULTS);
-    const double most = bal_curve_most(&curve), gap = mean / (most * wish->servers * wish->load);
+    const double most = bal_curve_max(&curve), gap = mean / (most * wish->servers * wish->load);
     if (bal_arrivals_parse(wish->arrivals, &how, &err))
         fail(err.text, wish->arrivals);
     bal_rng_init(&stream, wish->seed, 0, BAL_STREAM_ARRIVALS);

@@ -2,7 +2,7 @@
 /* Carries out the orders of one app's core: processes, hooks, checks. */
 #include "app.h"
 
-#include "log.h"
+#include "event_log.h"
 #include "orphans.h"
 
 #include <errno.h>

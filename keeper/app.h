@@ -4,7 +4,7 @@
 #ifndef KEEPER_APP_H
 #define KEEPER_APP_H
 
-#include "check.h"
+#include "app_check.h"
 #include "config.h"
 #include "replicas.h"
 #include "supervisor.h"

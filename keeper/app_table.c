@@ -2,7 +2,7 @@
 /* The list of apps, and how it changes with the configuration. */
 #include "app_table.h"
 
-#include "log.h"
+#include "event_log.h"
 
 #include <dirent.h>
 #include <signal.h>

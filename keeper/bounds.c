@@ -2,7 +2,7 @@
 /* Applies the limits on how many apps are on and for how long. */
 #include "bounds.h"
 
-#include "log.h"
+#include "event_log.h"
 
 /* The app counts against the maximum: something of it is running, or will be. */
 static bool occupies_place(const struct app *app) {

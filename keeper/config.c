@@ -17,7 +17,7 @@ enum { FILE_MAX = 1 << 20, KEY_FILE_MAX = 256 };
 
 /* ---- the whole ---- */
 
-static void check_twins(struct reader *r, int list) {
+static void check_twins(struct config_reader *r, int list) {
     const struct app_config *app = r->config->app;
     for (size_t i = 0; i < r->config->apps; i++)
         for (size_t j = 0; j < i; j++) {
@@ -29,7 +29,7 @@ static void check_twins(struct reader *r, int list) {
         }
 }
 
-static void read_on_exit(struct reader *r, int node, const struct key *key, void *into) {
+static void read_on_exit(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     if (!text)
         return;
@@ -38,7 +38,7 @@ static void read_on_exit(struct reader *r, int node, const struct key *key, void
     *(enum on_exit *)into = strcmp(text, "stop") == 0 ? EXIT_STOP : EXIT_LEAVE;
 }
 
-static void read_cgroup(struct reader *r, int node, const struct key *key, void *into) {
+static void read_cgroup(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     if (!text)
         return;
@@ -48,14 +48,14 @@ static void read_cgroup(struct reader *r, int node, const struct key *key, void 
         config_read_path(r, node, key, into);
 }
 
-static void read_network_address(struct reader *r, int node, const struct key *key, void *into) {
+static void read_network_address(struct config_reader *r, int node, const struct key *key, void *into) {
     config_read_address(r, node, key, into);
     if (address_is_local(into))
         config_mistake(r, node, key->name,
                        "this is a unix socket; it should be an address such as 127.0.0.1:7700");
 }
 
-static void read_apps(struct reader *r, int node, const struct key *key, void *into) {
+static void read_apps(struct config_reader *r, int node, const struct key *key, void *into) {
     struct config *config = into;
     if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
         return;
@@ -72,7 +72,7 @@ static void read_apps(struct reader *r, int node, const struct key *key, void *i
 }
 
 /* Its keys are checked here, its values with each app that uses them. */
-static void read_defaults(struct reader *r, int node, const struct key *key, void *into) {
+static void read_defaults(struct config_reader *r, int node, const struct key *key, void *into) {
     (void)into;
     if (!config_is_kind(r, node, key->name, BAL_NODE_MAP))
         return;
@@ -83,7 +83,7 @@ static void read_defaults(struct reader *r, int node, const struct key *key, voi
             config_mistake(r, node, key->name, "each app needs its own '%s'", own[i]);
 }
 
-static void read_key(struct reader *r, int node, const struct key *key, void *into) {
+static void read_key(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     struct bal_error err;
     r->config->key_inside = true;
@@ -100,7 +100,7 @@ static const char *access_fault(const struct stat *status, mode_t forbidden) {
     return status->st_mode & forbidden ? "others may read it" : NULL;
 }
 
-static void read_key_file(struct reader *r, int node, const struct key *key, void *into) {
+static void read_key_file(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *name = config_text_at(r, node, key);
     char path[PATH_MAX], text[KEY_FILE_MAX + 1] = "";
     if (!name)
@@ -127,7 +127,7 @@ static void read_key_file(struct reader *r, int node, const struct key *key, voi
     explicit_bzero(text, sizeof text);
 }
 
-static void read_group(struct reader *r, int node, const struct key *key, void *into) {
+static void read_group(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     if (!text)
         return;
@@ -173,9 +173,9 @@ static const struct key root_keys[] = {
     {"apps", read_apps, 0, NULL, "the list of apps"},
 };
 #undef AT
-static const struct table root_table = {"keeper", root_keys, sizeof root_keys / sizeof *root_keys};
+static const struct config_table root_table = {"keeper", root_keys, sizeof root_keys / sizeof *root_keys};
 
-static void check_whole(struct reader *r, int root) {
+static void check_whole(struct config_reader *r, int root) {
     const struct config *config = r->config;
     const bool key = bal_node_get(r->document, root, "key");
     const bool file = bal_node_get(r->document, root, "key_file");
@@ -195,7 +195,7 @@ static void check_whole(struct reader *r, int root) {
 
 size_t config_parse(const char *text, size_t length, const char *name, const char *directory,
                     struct config **config, config_report_fn *report, void *context) {
-    struct reader r = {.name = name, .directory = directory, .report = report, .context = context};
+    struct config_reader r = {.name = name, .directory = directory, .report = report, .context = context};
     struct bal_error err = {0};
     r.config = calloc(1, sizeof *r.config);
     if (!r.config || bal_document_new(text, length, name, &r.document, &err)) {
@@ -279,7 +279,7 @@ size_t config_read(const char *path, struct config **config, config_report_fn *r
 
 /* ---- for the documentation ---- */
 
-static void print_table(const struct table *table, FILE *out) {
+static void print_table(const struct config_table *table, FILE *out) {
     fprintf(out, "| %s | default | |\n|---|---|---|\n", table->name);
     for (size_t i = 0; i < table->count; i++) {
         const struct key *key = &table->key[i];
@@ -290,8 +290,8 @@ static void print_table(const struct table *table, FILE *out) {
 }
 
 void config_print_keys(FILE *out) {
-    const struct table *const tables[] = {&root_table, &config_app_table, &config_time_table,
-                                          &config_replicas_table};
+    const struct config_table *const tables[] = {&root_table, &config_app_table, &config_time_table,
+                                                 &config_replicas_table};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (i)
             fputc('\n', out);

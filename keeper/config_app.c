@@ -11,7 +11,7 @@
 
 /* ---- single values ---- */
 
-static void read_signal(struct reader *r, int node, const struct key *key, void *into) {
+static void read_signal(struct config_reader *r, int node, const struct key *key, void *into) {
     static const struct {
         const char *name;
         int number;
@@ -32,7 +32,7 @@ static void read_signal(struct reader *r, int node, const struct key *key, void 
 /* ---- small maps ---- */
 
 /* What a peer is known by: `listen` alone, or its id. */
-static void read_station_listen(struct reader *r, int node, const struct key *key, void *into) {
+static void read_station_listen(struct config_reader *r, int node, const struct key *key, void *into) {
     struct peer_config *peer = into;
     const char *text = config_text_at(r, node, key);
     if (text && !address_read_station(text, &peer->address, &peer->id))
@@ -49,9 +49,9 @@ static const struct key peer_keys[] = {
     {"listen", read_station_listen, 0, NULL,
      "instead of both: the listen= of a station or dispatcher of nginx"},
 };
-static const struct table peer_table = {"peer", peer_keys, sizeof peer_keys / sizeof *peer_keys};
+static const struct config_table peer_table = {"peer", peer_keys, sizeof peer_keys / sizeof *peer_keys};
 
-static void read_peer(struct reader *r, int node, const struct key *key, void *into) {
+static void read_peer(struct config_reader *r, int node, const struct key *key, void *into) {
     struct peer_config *peer = into;
     config_read_map(r, &peer_table, node, 0, peer);
     if (bal_node_kind(r->document, node) != BAL_NODE_MAP)
@@ -64,7 +64,7 @@ static void read_peer(struct reader *r, int node, const struct key *key, void *i
         config_mistake(r, node, key->name, "id and address follow from 'listen': leave them out");
 }
 
-static void read_peers(struct reader *r, int node, const struct key *key, void *into) {
+static void read_peers(struct config_reader *r, int node, const struct key *key, void *into) {
     struct app_config *app = into;
     if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
         return;
@@ -75,7 +75,7 @@ static void read_peers(struct reader *r, int node, const struct key *key, void *
         read_peer(r, bal_node_item(r->document, node, i), key, &app->dispatcher[i]);
 }
 
-static void read_standby_law(struct reader *r, int node, const struct key *key, void *into) {
+static void read_standby_law(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     if (!text)
         return;
@@ -91,11 +91,11 @@ static const struct key standby_keys[] = {
     {"law", read_standby_law, offsetof(struct standby, exponential), "fixed",
      "`fixed`, or `exponential` as in the paper"},
 };
-static const struct table standby_table = {"standby", standby_keys,
-                                           sizeof standby_keys / sizeof *standby_keys};
+static const struct config_table standby_table = {"standby", standby_keys,
+                                                  sizeof standby_keys / sizeof *standby_keys};
 
 /* A time alone is fixed. */
-static void read_standby(struct reader *r, int node, const struct key *key, void *into) {
+static void read_standby(struct config_reader *r, int node, const struct key *key, void *into) {
     struct standby *standby = into;
     if (node && bal_node_kind(r->document, node) == BAL_NODE_MAP)
         config_read_map(r, &standby_table, node, 0, standby);
@@ -119,9 +119,9 @@ static const struct key ready_keys[] = {
     {"http", config_read_text, offsetof(struct ready, http), NULL,
      "`http://127.0.0.1:8001/health`: a GET that is answered with 2xx or 3xx when it is"},
 };
-static const struct table ready_table = {"ready", ready_keys, sizeof ready_keys / sizeof *ready_keys};
+static const struct config_table ready_table = {"ready", ready_keys, sizeof ready_keys / sizeof *ready_keys};
 
-static void read_url(struct reader *r, int node, const char *url, struct check_config *check) {
+static void read_url(struct config_reader *r, int node, const char *url, struct check_config *check) {
     const char *host = url + strlen("http://");
     const size_t length = strcspn(host, "/");
     if (strncmp(url, "http://", 7) == 0) {
@@ -135,7 +135,7 @@ static void read_url(struct reader *r, int node, const char *url, struct check_c
                    "'%.100s' is not like http://127.0.0.1:8001/health, with an address in numbers", url);
 }
 
-static void read_ready(struct reader *r, int node, const struct key *key, void *into) {
+static void read_ready(struct config_reader *r, int node, const struct key *key, void *into) {
     struct check_config *check = into;
     struct ready ready = {0};
     const size_t mistakes = r->mistakes;
@@ -172,9 +172,9 @@ static const struct key time_keys[] = {
      1, DAY},
 };
 #undef TIME
-const struct table config_time_table = {"times", time_keys, sizeof time_keys / sizeof *time_keys};
+const struct config_table config_time_table = {"times", time_keys, sizeof time_keys / sizeof *time_keys};
 
-static void read_times(struct reader *r, int node, const struct key *key, void *into) {
+static void read_times(struct config_reader *r, int node, const struct key *key, void *into) {
     struct bal_keeper_config *times = into;
     (void)key;
     config_read_map(r, &config_time_table, node, bal_node_get(r->document, config_defaults_of(r), "times"),
@@ -235,9 +235,9 @@ static const struct key app_keys[] = {
     {"times", read_times, AT(times), "", "below"},
 };
 #undef AT
-const struct table config_app_table = {"app", app_keys, sizeof app_keys / sizeof *app_keys};
+const struct config_table config_app_table = {"app", app_keys, sizeof app_keys / sizeof *app_keys};
 
-void config_find_user(struct reader *r, int node, struct app_config *app) {
+void config_find_user(struct config_reader *r, int node, struct app_config *app) {
     app->uid = geteuid();
     app->gid = getegid();
     if (!app->user)
@@ -258,7 +258,7 @@ static bool is_for_shell(const struct command *command) {
 }
 
 /* A text is a command only where a shell has been asked for. */
-void config_check_shell(struct reader *r, int node, const char *key, const struct command *command,
+void config_check_shell(struct config_reader *r, int node, const char *key, const struct command *command,
                         bool shell) {
     const bool text = node && bal_node_kind(r->document, node) == BAL_NODE_TEXT;
     if (text && is_for_shell(command) && !shell)
@@ -267,7 +267,7 @@ void config_check_shell(struct reader *r, int node, const char *key, const struc
             "a text is for a shell, which must be asked for (shell: true); else give a list of words");
 }
 
-static void check_shell(struct reader *r, int map, int defaults, const struct app_config *app) {
+static void check_shell(struct config_reader *r, int map, int defaults, const struct app_config *app) {
     const struct {
         const char *name;
         const struct command *command;
@@ -282,7 +282,7 @@ static void check_shell(struct reader *r, int map, int defaults, const struct ap
     }
 }
 
-static void check_hooks(struct reader *r, int map, const struct app_config *app) {
+static void check_hooks(struct config_reader *r, int map, const struct app_config *app) {
     const bool run = app->run.argv, start = app->start.argv;
     if (run + start + (app->replica_of != NULL) != 1)
         config_mistake(r, map, app->name, "it should have one of run, start and replica_of");
@@ -301,7 +301,7 @@ static void check_hooks(struct reader *r, int map, const struct app_config *app)
         config_mistake(r, map, app->name, "'busy' is for apps without a station: that one knows");
 }
 
-static void check_peers(struct reader *r, int map, const struct app_config *app) {
+static void check_peers(struct config_reader *r, int map, const struct app_config *app) {
     const size_t count = app->dispatchers + (app->station.id != 0);
     for (size_t i = 0; i < count; i++) {
         const struct peer_config *peer = i < app->dispatchers ? &app->dispatcher[i] : &app->station;
@@ -314,7 +314,7 @@ static void check_peers(struct reader *r, int map, const struct app_config *app)
     }
 }
 
-void config_read_app(struct reader *r, int node, struct app_config *app) {
+void config_read_app(struct config_reader *r, int node, struct app_config *app) {
     const int defaults = config_defaults_of(r);
     if (!config_is_kind(r, node, "apps", BAL_NODE_MAP))
         return;

@@ -12,7 +12,7 @@
 
 enum { CONFIG_REPORTED_MAX = 500 };
 
-struct reader {
+struct config_reader {
     struct bal_document *document;
     const char *name, *directory;
     struct config *config;
@@ -25,7 +25,7 @@ struct reader {
 
 struct key;
 /* Reads the value at the node into a member; node 0: there is none, and key->fallback is not NULL. */
-typedef void read_value(struct reader *r, int node, const struct key *key, void *into);
+typedef void read_value(struct config_reader *r, int node, const struct key *key, void *into);
 
 struct key {
     const char *name;
@@ -36,45 +36,46 @@ struct key {
     uint64_t low, high; /* of numbers and times */
 };
 
-struct table {
+struct config_table {
     const char *name; /* of what it describes */
     const struct key *key;
     size_t count;
 };
 
 /* Reports a mistake at a node; at the root when it is 0. Each is reported once. */
-void config_mistake(struct reader *r, int node, const char *key, const char *format, ...)
+void config_mistake(struct config_reader *r, int node, const char *key, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Is the node of that kind? If not, reports it. */
-bool config_is_kind(struct reader *r, int node, const char *key, enum bal_node_kind kind);
+bool config_is_kind(struct config_reader *r, int node, const char *key, enum bal_node_kind kind);
 
 /* Reports names that the table does not have, and duplicates. */
-void config_check_names(struct reader *r, const struct table *table, int map);
+void config_check_names(struct config_reader *r, const struct config_table *table, int map);
 /* Reads a map by its table; what is not there is looked for in the map of defaults (0: none). */
-void config_read_map(struct reader *r, const struct table *table, int map, int defaults, void *into);
+void config_read_map(struct config_reader *r, const struct config_table *table, int map, int defaults,
+                     void *into);
 /* The map that holds for all apps; 0: none. */
-int config_defaults_of(struct reader *r);
+int config_defaults_of(struct config_reader *r);
 
 /* The text of a node, or the fallback; NULL: it is not a text, which has been reported. */
-const char *config_text_at(struct reader *r, int node, const struct key *key);
+const char *config_text_at(struct config_reader *r, int node, const struct key *key);
 /* A copy that lives as long as the configuration. */
-const char *config_copy_text(struct reader *r, const char *text);
+const char *config_copy_text(struct config_reader *r, const char *text);
 
 read_value config_read_text, config_read_path, config_read_name, config_read_count, config_read_id,
     config_read_time, config_read_flag, config_read_address, config_read_command, config_read_environment;
 
 /* The app of a map, and the tables of its keys. */
-void config_read_app(struct reader *r, int node, struct app_config *app);
-extern const struct table config_app_table, config_time_table, config_replicas_table;
+void config_read_app(struct config_reader *r, int node, struct app_config *app);
+extern const struct config_table config_app_table, config_time_table, config_replicas_table;
 
 /* The list of replicas; and, when the apps are known, which of them are places of which. */
 read_value config_read_replicas;
-void config_find_places(struct reader *r, int root);
+void config_find_places(struct config_reader *r, int root);
 
 /* Looks up the user that commands run as. */
-void config_find_user(struct reader *r, int node, struct app_config *app);
+void config_find_user(struct config_reader *r, int node, struct app_config *app);
 /* The command at the node (0: none) is a text: was a shell asked for? */
-void config_check_shell(struct reader *r, int node, const char *key, const struct command *command,
+void config_check_shell(struct config_reader *r, int node, const char *key, const struct command *command,
                         bool shell);
 
 #endif

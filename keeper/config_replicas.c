@@ -40,8 +40,8 @@ static const struct key replicas_keys[] = {
 };
 #undef AT
 #undef AS
-const struct table config_replicas_table = {"replicas", replicas_keys,
-                                            sizeof replicas_keys / sizeof *replicas_keys};
+const struct config_table config_replicas_table = {"replicas", replicas_keys,
+                                                   sizeof replicas_keys / sizeof *replicas_keys};
 
 static bool names_number(const struct command *command) {
     for (char **word = command->argv; *word; word++)
@@ -50,7 +50,7 @@ static bool names_number(const struct command *command) {
     return false;
 }
 
-static void read_group(struct reader *r, int node, struct replicas_config *replicas) {
+static void read_group(struct config_reader *r, int node, struct replicas_config *replicas) {
     if (!config_is_kind(r, node, "replicas", BAL_NODE_MAP))
         return;
     const size_t mistakes = r->mistakes;
@@ -70,7 +70,7 @@ static void read_group(struct reader *r, int node, struct replicas_config *repli
         config_mistake(r, node, "back_off_most", "the longest back-off is shorter than the first");
 }
 
-void config_read_replicas(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_replicas(struct config_reader *r, int node, const struct key *key, void *into) {
     struct config *config = into;
     if (!config_is_kind(r, node, key->name, BAL_NODE_LIST))
         return;
@@ -89,7 +89,7 @@ static struct replicas_config *find_group(const struct config *config, const cha
 }
 
 /* Files of the state directory are named after apps and replicas alike. */
-static void check_names(struct reader *r, int list) {
+static void check_names(struct config_reader *r, int list) {
     const struct config *config = r->config;
     for (size_t i = 0; i < config->groups; i++) {
         const char *name = config->replicas[i].hook.name;
@@ -102,7 +102,7 @@ static void check_names(struct reader *r, int list) {
     }
 }
 
-static void check_limits(struct reader *r, int node, struct replicas_config *replicas) {
+static void check_limits(struct config_reader *r, int node, struct replicas_config *replicas) {
     struct bal_scaler_config *limits = &replicas->limits;
     const uint32_t places = (uint32_t)replicas->places;
     if (places == 0)
@@ -115,7 +115,7 @@ static void check_limits(struct reader *r, int node, struct replicas_config *rep
         config_mistake(r, node, "min", "%u is more than max, %u", limits->min, limits->max);
 }
 
-void config_find_places(struct reader *r, int root) {
+void config_find_places(struct config_reader *r, int root) {
     struct config *config = r->config;
     const int apps = bal_node_get(r->document, root, "apps");
     const int list = bal_node_get(r->document, root, "replicas");

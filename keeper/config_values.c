@@ -14,7 +14,7 @@ enum { WORDS_MAX = 200 };
 /* ---- mistakes ---- */
 
 /* A mistake in `defaults` is a mistake in each app, and is reported once. */
-static bool was_reported(struct reader *r, const char *text) {
+static bool was_reported(struct config_reader *r, const char *text) {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (const char *c = text; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
@@ -26,7 +26,7 @@ static bool was_reported(struct reader *r, const char *text) {
     return false;
 }
 
-void config_mistake(struct reader *r, int node, const char *key, const char *format, ...) {
+void config_mistake(struct config_reader *r, int node, const char *key, const char *format, ...) {
     struct bal_error err;
     char text[300];
     va_list args;
@@ -41,7 +41,7 @@ void config_mistake(struct reader *r, int node, const char *key, const char *for
         r->report(r->context, err.text);
 }
 
-bool config_is_kind(struct reader *r, int node, const char *key, enum bal_node_kind kind) {
+bool config_is_kind(struct config_reader *r, int node, const char *key, enum bal_node_kind kind) {
     static const char *const names[] = {"a single value", "a list", "a map"};
     const enum bal_node_kind found = bal_node_kind(r->document, node);
     if (found != kind)
@@ -51,20 +51,20 @@ bool config_is_kind(struct reader *r, int node, const char *key, enum bal_node_k
 
 /* ---- maps ---- */
 
-static const struct key *find_key(const struct table *table, const char *name) {
+static const struct key *find_key(const struct config_table *table, const char *name) {
     for (size_t i = 0; i < table->count; i++)
         if (strcmp(table->key[i].name, name) == 0)
             return &table->key[i];
     return NULL;
 }
 
-static void list_keys(const struct table *table, char *text, size_t size) {
+static void list_keys(const struct config_table *table, char *text, size_t size) {
     size_t used = 0;
     for (size_t i = 0; i < table->count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", table->key[i].name);
 }
 
-void config_check_names(struct reader *r, const struct table *table, int map) {
+void config_check_names(struct config_reader *r, const struct config_table *table, int map) {
     struct bal_document *d = r->document;
     for (size_t i = 0; i < bal_node_count(d, map); i++) {
         const int key = bal_node_key(d, map, i);
@@ -83,7 +83,8 @@ void config_check_names(struct reader *r, const struct table *table, int map) {
 }
 
 /* Reads a map by its table; what is not there is looked for in the map of defaults (0: none). */
-void config_read_map(struct reader *r, const struct table *table, int map, int defaults, void *into) {
+void config_read_map(struct config_reader *r, const struct config_table *table, int map, int defaults,
+                     void *into) {
     if (map && !config_is_kind(r, map, table->name, BAL_NODE_MAP))
         return;
     if (map)
@@ -99,24 +100,24 @@ void config_read_map(struct reader *r, const struct table *table, int map, int d
 }
 
 /* The map that holds for all apps; 0: none. */
-int config_defaults_of(struct reader *r) {
+int config_defaults_of(struct config_reader *r) {
     return bal_node_get(r->document, bal_document_root(r->document), "defaults");
 }
 
 /* ---- single values ---- */
 
 /* NULL: it is not a text, which has been reported. */
-const char *config_text_at(struct reader *r, int node, const struct key *key) {
+const char *config_text_at(struct config_reader *r, int node, const struct key *key) {
     if (!node)
         return key->fallback;
     return config_is_kind(r, node, key->name, BAL_NODE_TEXT) ? bal_node_text(r->document, node) : NULL;
 }
 
-const char *config_copy_text(struct reader *r, const char *text) {
+const char *config_copy_text(struct config_reader *r, const char *text) {
     return bal_arena_text(&r->config->arena, text, strlen(text));
 }
 
-void config_read_text(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_text(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     if (text && !*text && node)
         config_mistake(r, node, key->name, "it is empty");
@@ -124,7 +125,7 @@ void config_read_text(struct reader *r, int node, const struct key *key, void *i
         *(const char **)into = config_copy_text(r, text);
 }
 
-void config_read_path(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_path(struct config_reader *r, int node, const struct key *key, void *into) {
     config_read_text(r, node, key, into);
     const char *path = *(const char **)into;
     if (path && *path && *path != '/')
@@ -136,7 +137,7 @@ void config_read_path(struct reader *r, int node, const struct key *key, void *i
 }
 
 /* A name is used in file names and logs. */
-void config_read_name(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_name(struct config_reader *r, int node, const struct key *key, void *into) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.@";
     config_read_text(r, node, key, into);
     const char *name = *(const char **)into;
@@ -154,7 +155,7 @@ bool config_whole_number(const char *text, uint64_t *number) {
     return text[0] >= '0' && text[0] <= '9' && !*end && !errno;
 }
 
-static bool read_whole(struct reader *r, int node, const struct key *key, uint64_t *number) {
+static bool read_whole(struct config_reader *r, int node, const struct key *key, uint64_t *number) {
     const char *text = config_text_at(r, node, key);
     if (!text)
         return false;
@@ -165,13 +166,13 @@ static bool read_whole(struct reader *r, int node, const struct key *key, uint64
     return false;
 }
 
-void config_read_count(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_count(struct config_reader *r, int node, const struct key *key, void *into) {
     uint64_t number;
     if (read_whole(r, node, key, &number))
         *(uint32_t *)into = (uint32_t)number;
 }
 
-void config_read_id(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_id(struct config_reader *r, int node, const struct key *key, void *into) {
     read_whole(r, node, key, into);
 }
 
@@ -190,7 +191,7 @@ static bool time_of(const char *text, double *seconds) {
 }
 
 /* Limits are in milliseconds. */
-void config_read_time(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_time(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     double seconds;
     if (!text)
@@ -203,7 +204,7 @@ void config_read_time(struct reader *r, int node, const struct key *key, void *i
                        (unsigned long long)key->low, (unsigned long long)(key->high / 3600000));
 }
 
-void config_read_flag(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_flag(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     if (!text)
         return;
@@ -215,7 +216,7 @@ void config_read_flag(struct reader *r, int node, const struct key *key, void *i
 
 /* ---- addresses ---- */
 
-void config_read_address(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_address(struct config_reader *r, int node, const struct key *key, void *into) {
     const char *text = config_text_at(r, node, key);
     if (text && !address_read(text, into)) {
         config_mistake(r, node, key->name,
@@ -228,12 +229,12 @@ void config_read_address(struct reader *r, int node, const struct key *key, void
 /* ---- lists of texts ---- */
 
 /* For argv and environ, whose texts are not const. */
-static char *copy_word(struct reader *r, const char *text) {
+static char *copy_word(struct config_reader *r, const char *text) {
     return (char *)config_copy_text(r, text);
 }
 
 /* NULL: not all of it was text. */
-static char **texts_at(struct reader *r, int node, const char *key) {
+static char **texts_at(struct config_reader *r, int node, const char *key) {
     struct bal_document *d = r->document;
     const size_t count = bal_node_count(d, node);
     char **texts = bal_arena_take(&r->config->arena, count + 1, sizeof *texts);
@@ -248,7 +249,7 @@ static char **texts_at(struct reader *r, int node, const char *key) {
 
 /* A list of words, or a text for the shell; which of them it should be is known when the app has been read.
  */
-void config_read_command(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_command(struct config_reader *r, int node, const struct key *key, void *into) {
     struct command *command = into;
     if (bal_node_kind(r->document, node) == BAL_NODE_TEXT) {
         command->argv = bal_arena_take(&r->config->arena, 4, sizeof *command->argv);
@@ -270,7 +271,7 @@ void config_read_command(struct reader *r, int node, const struct key *key, void
         config_mistake(r, node, key->name, "the name of the program is empty");
 }
 
-void config_read_environment(struct reader *r, int node, const struct key *key, void *into) {
+void config_read_environment(struct config_reader *r, int node, const struct key *key, void *into) {
     struct bal_document *d = r->document;
     if (!config_is_kind(r, node, key->name, BAL_NODE_MAP))
         return;

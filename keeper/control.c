@@ -6,7 +6,7 @@
  * of another file. */
 #include "control.h"
 
-#include "log.h"
+#include "event_log.h"
 #include "trust.h"
 
 #include <errno.h>

@@ -5,11 +5,11 @@
 #include "app_table.h"
 #include "bounds.h"
 #include "control.h"
+#include "event_log.h"
 #include "group.h"
 #include "http.h"
-#include "log.h"
+#include "keeper_status.h"
 #include "notify.h"
-#include "status.h"
 #include "trust.h"
 
 #include <errno.h>

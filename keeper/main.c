@@ -40,7 +40,7 @@ static const char help[] =
     "\n"
     "Exit status: 0 success, 1 it could not run or the keeper did not answer, 2 bad input.\n";
 
-enum mode { RUN, CHECK };
+enum run_mode { RUN, CHECK };
 
 /* Where a standard descriptor is closed a socket or a lock would be opened in its place, logs would be
  * written there, and apps would inherit it. */
@@ -59,7 +59,7 @@ static void print_mistake(void *context, const char *mistake) {
     fprintf(stderr, "%s\n", mistake);
 }
 
-static int run(const char *path, enum mode mode, int argc, char **argv) {
+static int run(const char *path, enum run_mode mode, int argc, char **argv) {
     struct config *config = NULL;
     const size_t mistakes = config_read(path, &config, print_mistake, NULL);
     if (mistakes)
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
                                             {"help", no_argument, NULL, 'h'},
                                             {0}};
     const char *path = default_path;
-    enum mode mode = RUN;
+    enum run_mode mode = RUN;
     if (!have_standard_descriptors())
         return 1;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;)

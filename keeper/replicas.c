@@ -3,7 +3,7 @@
 #include "replicas.h"
 
 #include "app.h"
-#include "log.h"
+#include "event_log.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 #include "supervisor.h"
 
 #include "app.h"
+#include "event_log.h"
 #include "group.h"
-#include "log.h"
 #include "processes.h"
 
 #include <errno.h>
@@ -34,9 +34,9 @@ enum {
     GRACE_MS = 1000, /* between asking a hook to end and ending it */
     RECORD_MAX = 160,
     LINE_MAX_BYTES = 300,
-    READ_MOST = 65536,
-    PIPE_MOST = 1 << 20, /* the largest pipe that any user may set */
-    NOT_RUN = 127,       /* exit status of a command that could not be run, as in shells */
+    READ_MAX = 65536,
+    PIPE_MAX = 1 << 20, /* the largest pipe that any user may set */
+    NOT_RUN = 127,      /* exit status of a command that could not be run, as in shells */
 };
 
 /* ---- the command itself ---- */
@@ -174,7 +174,7 @@ static void refill(struct output *out) {
 
 /* Returns false when nothing more is there now. */
 static bool read_output(struct output *out) {
-    char bytes[READ_MOST];
+    char bytes[READ_MAX];
     if (out->fd < 0)
         return false;
     refill(out);
@@ -192,7 +192,7 @@ static bool read_output(struct output *out) {
 
 /* ---- the supervisor ---- */
 
-struct watch {
+struct process_watch {
     const struct supervisor_task *task;
     pid_t command;
     int signals;
@@ -245,7 +245,7 @@ static int catch_signals(void) {
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void reap_children(struct watch *w) {
+static void reap_children(struct process_watch *w) {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
         if (pid == w->command) {
@@ -254,7 +254,7 @@ static void reap_children(struct watch *w) {
         }
 }
 
-static void handle_signals(struct watch *w) {
+static void handle_signals(struct process_watch *w) {
     struct signalfd_siginfo info;
     while (read(w->signals, &info, sizeof info) == sizeof info) {
         if (info.ssi_signo == SIGTERM && !w->ended)
@@ -267,7 +267,7 @@ static void handle_signals(struct watch *w) {
     reap_children(w);
 }
 
-static void handle_exec(struct watch *w) {
+static void handle_exec(struct process_watch *w) {
     char byte;
     if (read(w->exec, &byte, 1) == 0)
         (void)write_record(w->command, true); /* overwrites the first record, so no disk space is needed */
@@ -275,7 +275,7 @@ static void handle_exec(struct watch *w) {
     w->exec = -1;
 }
 
-static void wait_for_event(struct watch *w) {
+static void wait_for_event(struct process_watch *w) {
     struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
                            {.fd = w->output.fd, .events = POLLIN},
                            {.fd = w->exec, .events = POLLIN}};
@@ -288,7 +288,7 @@ static void wait_for_event(struct watch *w) {
 }
 
 /* Until there is no child left, however fast they multiply. */
-static void kill_all_children(struct watch *w) {
+static void kill_all_children(struct process_watch *w) {
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) != -1) {
@@ -304,24 +304,24 @@ static void kill_all_children(struct watch *w) {
     }
 }
 
-static void supervise_command(struct watch *w) {
+static void supervise_command(struct process_watch *w) {
     while (!w->ended && !(w->force_at && milliseconds() >= w->force_at))
         wait_for_event(w);
     if (!(w->task->leaves && w->ended && w->status == 0))
         kill_all_children(w);
     /* What was in the pipe, however large; not what a daemon that stays goes on to write. */
-    for (size_t i = 0; i < PIPE_MOST / READ_MOST && read_output(&w->output); i++)
+    for (size_t i = 0; i < PIPE_MAX / READ_MAX && read_output(&w->output); i++)
         continue;
     flush_line(&w->output);
     log_dropped(&w->output);
 }
 
-static int exit_status(const struct watch *w) {
+static int exit_status(const struct process_watch *w) {
     return WIFEXITED(w->status) ? WEXITSTATUS(w->status) : 128 + WTERMSIG(w->status);
 }
 
 /* The end of the pipe that the command has must stand where it is expected. */
-static bool open_exec_pipe(struct watch *w) {
+static bool open_exec_pipe(struct process_watch *w) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return false;
@@ -330,7 +330,7 @@ static bool open_exec_pipe(struct watch *w) {
 }
 
 static int run_supervisor(const struct supervisor_task *task, int lock, int alive, pid_t keeper) {
-    struct watch w = {.task = task};
+    struct process_watch w = {.task = task};
     int output[2];
     close_other_descriptors(lock, alive);
     setsid();
@@ -425,13 +425,13 @@ int supervisor_begin(struct supervisor *supervisor, const struct supervisor_task
 }
 
 /* What a supervisor has written of itself and its command. */
-struct record {
+struct process_record {
     pid_t pid, session;
     uint64_t start, session_start;
     bool running;
 };
 
-static bool read_record(const char *path, struct record *record) {
+static bool read_record(const char *path, struct process_record *record) {
     enum { PID, START, SESSION, SESSION_START, BOOT, RUNS, WORDS };
     char text[RECORD_MAX + 1] = "", boot[PROCESS_BOOT_ID], *word[WORDS] = {NULL}, *save = NULL;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -446,7 +446,7 @@ static bool read_record(const char *path, struct record *record) {
     for (int i = 0; i < WORDS && (word[i] = strtok_r(i ? NULL : text, " ", &save)); i++)
         continue;
     uint64_t pid, session = 0;
-    *record = (struct record){0};
+    *record = (struct process_record){0};
     if (!word[START] || !config_whole_number(word[PID], &pid) ||
         !config_whole_number(word[START], &record->start))
         return false;
@@ -462,7 +462,7 @@ static bool read_record(const char *path, struct record *record) {
 }
 
 void supervisor_session(const char *lock, pid_t *session, uint64_t *start) {
-    struct record record = {0};
+    struct process_record record = {0};
     (void)read_record(lock, &record);
     *session = record.session;
     *start = record.session_start;
@@ -478,7 +478,7 @@ void supervisor_clear(const char *lock) {
 }
 
 enum supervisor_find supervisor_find(struct supervisor *supervisor, const char *path) {
-    struct record record;
+    struct process_record record;
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? SUPERVISOR_NONE : SUPERVISOR_UNKNOWN;
@@ -496,7 +496,7 @@ enum supervisor_find supervisor_find(struct supervisor *supervisor, const char *
 }
 
 bool supervisor_runs(const char *path) {
-    struct record record;
+    struct process_record record;
     return read_record(path, &record) && record.running;
 }
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BODY_MOST = 16384 };
+enum { BODY_MAX = 16384 };
 
 ngx_uint_t bal_ngx_api_fail(struct bal_ngx_api *api, ngx_uint_t status, const char *format, ...) {
     va_list args;
@@ -366,11 +366,11 @@ static ngx_uint_t make_change(struct bal_ngx_api *api, const ngx_str_t *body) {
 
 /* All of the body in one piece, wherever nginx has put it. False: it is too large, or there is no memory. */
 static bool collect_body(ngx_http_request_t *r, ngx_str_t *body) {
-    body->data = ngx_palloc(r->pool, BODY_MOST);
+    body->data = ngx_palloc(r->pool, BODY_MAX);
     body->len = 0;
     for (ngx_chain_t *in = r->request_body ? r->request_body->bufs : NULL; in && body->data; in = in->next) {
         const off_t size = ngx_buf_size(in->buf);
-        if (size > (off_t)(BODY_MOST - body->len))
+        if (size > (off_t)(BODY_MAX - body->len))
             return false;
         if (size == 0) /* the last one may be a mark of the end, with neither memory nor a file */
             continue;
@@ -391,7 +391,7 @@ static void on_body(ngx_http_request_t *r) {
         make_change(api, &body);
     else
         bal_ngx_api_fail(api, NGX_HTTP_REQUEST_ENTITY_TOO_LARGE, "the body is longer than %d bytes",
-                         BODY_MOST);
+                         BODY_MAX);
     ngx_http_finalize_request(r, bal_ngx_api_answer(api));
 }
 

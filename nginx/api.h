@@ -13,9 +13,9 @@
 #ifndef NGINX_API_H
 #define NGINX_API_H
 
-#include "changes.h"
+#include "changes_zone.h"
 #include "snapshot.h"
-#include "text.h"
+#include "text_buffer.h"
 
 enum { BAL_NGX_API_SCHEMA = 1 };
 

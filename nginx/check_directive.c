@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_check http|tcp|grpc [uri=PATH] [interval=T] [timeout=T] [rises=N] [falls=N]
  * [status=A-B,...] [body=TEXT] [service=NAME] [port=N] [host=NAME] [tls] [mandatory];` */
-#include "check.h"
-#include "option.h"
+#include "directive_option.h"
+#include "health_check.h"
 
 #include <string.h>
 

@@ -46,10 +46,10 @@ static void resume_request(struct bal_ngx_peer_data *peer) {
     peer->local_error = !bal_ngx_placeholder_resume(&peer->wait->placeholder);
 }
 
-enum decision { DECISION_NONE, DECISION_MADE, DECISION_STALLED };
+enum queue_decision { DECISION_NONE, DECISION_MADE, DECISION_STALLED };
 
-static enum decision next_decision(struct bal_ngx_peers *peers, struct bal_dispatch *to,
-                                   struct bal_ngx_server **server) {
+static enum queue_decision next_decision(struct bal_ngx_peers *peers, struct bal_dispatch *to,
+                                         struct bal_ngx_server **server) {
     if (!bal_ngx_zone_lock(&peers->zone))
         return DECISION_STALLED;
     const bool more = bal_dispatcher_next_decision(peers->d, bal_ngx_now(), to);
@@ -104,7 +104,7 @@ static void apply_decision(struct bal_ngx_peer_data *peer, const struct bal_disp
 void bal_ngx_hold_process_decisions(struct bal_ngx_peers *peers) {
     struct bal_dispatch to;
     struct bal_ngx_server *server;
-    enum decision decision;
+    enum queue_decision decision;
     while (peers->zone.waiting && (decision = next_decision(peers, &to, &server)) != DECISION_NONE) {
         if (decision == DECISION_STALLED) {
             release_oldest(peers);

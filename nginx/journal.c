@@ -6,16 +6,16 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-struct line {
+struct journal_line {
     ngx_uint_t level;
     u_char text[BAL_NGX_LINE];
 };
 
 uint32_t bal_ngx_journal_lines;
-static struct line kept[BAL_NGX_LINES];
+static struct journal_line kept[BAL_NGX_LINES];
 static uint32_t dropped;
 
-static void format_line(struct line *line, ngx_uint_t level, const char *format, va_list args) {
+static void format_line(struct journal_line *line, ngx_uint_t level, const char *format, va_list args) {
     line->level = level;
     *ngx_vslprintf(line->text, line->text + BAL_NGX_LINE - 1, format, args) = '\0';
 }
@@ -53,7 +53,7 @@ static void count_dropped(ngx_log_t *log) {
     }
 }
 
-static void write_line(const struct line *line, ngx_log_t *log) {
+static void write_line(const struct journal_line *line, ngx_log_t *log) {
     if (log->log_level < line->level)
         return;
     if (!has_room(log, line->level)) {
@@ -71,7 +71,7 @@ void bal_ngx_journal_write(void) {
 }
 
 void bal_ngx_journal_log(ngx_uint_t level, ngx_log_t *log, const char *format, ...) {
-    struct line line;
+    struct journal_line line;
     va_list args;
     if (log->log_level < level)
         return;

@@ -4,7 +4,7 @@
 
 #include "linger.h"
 #include "process.h"
-#include "station.h"
+#include "station_role.h"
 #include "upstream.h"
 
 static const ngx_str_t load_name = ngx_string("Ballast-Load");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The module as nginx sees it: directives, variables, and what is in the file. */
 #include "api.h"
-#include "changes.h"
-#include "check.h"
+#include "changes_zone.h"
+#include "health_check.h"
 #include "load_header.h"
 #include "names.h"
-#include "plugin.h"
+#include "plugin_directive.h"
 #include "ready.h"
-#include "station.h"
+#include "station_role.h"
 #include "status.h"
 #include "upstream.h"
 

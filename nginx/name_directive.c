@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast_server NAME[:PORT] [service=NAME] [weight=N] [max_conns=N] [max_fails=N]
  * [fail_timeout=T] [addresses=N] [nxdomain=keep|drain] [backup] [down];` */
+#include "directive_option.h"
 #include "names.h"
-#include "option.h"
 #include "upstream.h"
 
 #include <string.h>
 
-enum { ADDRESSES = 256, ADDRESSES_MOST = 4096, RESOLVER_TIMEOUT_MS = 30000 };
+enum { ADDRESSES = 256, ADDRESSES_MAX = 4096, RESOLVER_TIMEOUT_MS = 30000 };
 
 static const char placeholder[] = "ballast_server ";
 
@@ -45,7 +45,7 @@ static char *set_fail_timeout(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 
 static char *set_addresses(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_name *name = conf;
-    if (bal_ngx_option_number(value->data, value->data + value->len, 1, ADDRESSES_MOST, &name->room))
+    if (bal_ngx_option_number(value->data, value->data + value->len, 1, ADDRESSES_MAX, &name->room))
         return NGX_CONF_OK;
     return bal_ngx_option_error(cf, "\"addresses=", value,
                                 "the most addresses that the name may have, from 1 to 4096");

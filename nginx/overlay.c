@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The servers of an upstream with the changes on top. */
-#include "changes.h"
+#include "changes_zone.h"
 #include "upstream.h"
 
 #include <string.h>

@@ -194,7 +194,7 @@ struct bal_ngx_wait *bal_ngx_peer_get_wait(struct bal_ngx_peer_data *peer) {
 /* ---- choosing ---- */
 
 /* A name and an address in memory of the request. */
-struct address {
+struct name_address {
     ngx_str_t name;
     ngx_sockaddr_t address;
     u_char text[BAL_SERVER_NAME];
@@ -204,7 +204,7 @@ struct address {
  * of another one. */
 static ngx_int_t copy_peer_address(struct bal_ngx_peer_data *peer, ngx_peer_connection_t *pc) {
     const struct bal_ngx_server *server = peer->server;
-    struct address *a = ngx_palloc(peer->request->pool, sizeof *a);
+    struct name_address *a = ngx_palloc(peer->request->pool, sizeof *a);
     if (!a)
         return NGX_ERROR;
     ngx_memcpy(&a->address, server->sockaddr, ngx_min(server->socklen, sizeof a->address));

@@ -2,11 +2,11 @@
 /* The servers of an upstream in shared memory: one block of the live core for the primary servers, and one
  * for the backup servers. */
 #include "ballast/live/slow_start.h"
-#include "changes.h"
-#include "check.h"
-#include "found.h"
+#include "changes_zone.h"
+#include "found_slots.h"
+#include "health_check.h"
 #include "names.h"
-#include "plugin.h"
+#include "plugin_directive.h"
 #include "process.h"
 #include "upstream.h"
 
@@ -21,7 +21,7 @@ enum { PROBE_MS = 10, GRACE_MS = 1000, BEAT_MS = 100, GAP_US = 200 };
 enum { SILENCE_MS = 1000 };
 
 /* Where names are looked up while nginx runs: capacity for at least this many addresses. */
-enum { RESOLVED_LEAST = 256 };
+enum { RESOLVED_MIN = 256 };
 
 /* ---- servers by name ---- */
 
@@ -729,7 +729,7 @@ static const struct bal_ngx_role role = {
 /* Capacity for twice as many, so that servers can be added by a reload that keeps the zone; and for the
  * addresses that names may have, with those that drain. */
 static uint32_t capacity(ngx_uint_t servers, const struct bal_ngx_upstream *upstream) {
-    uint32_t room = upstream->resolves ? RESOLVED_LEAST : 8;
+    uint32_t room = upstream->resolves ? RESOLVED_MIN : 8;
     while (room < 2 * servers + bal_ngx_names_room(upstream))
         room *= 2;
     return room;
@@ -789,7 +789,7 @@ static ngx_int_t add_stations(ngx_conf_t *cf, struct bal_ngx_peers *peers, bool 
                 : bal_ngx_transport_init(cf, first, &upstream->listen, &upstream->own, bal_ngx_keys(cf),
                                          &peers->zone)) != NGX_OK)
         return NGX_ERROR;
-    peers->transport.members_most = peers->config.join.most;
+    peers->transport.max_members = peers->config.join.most;
     for (ngx_uint_t i = 0; i < peers->servers.nelts; i++) {
         struct bal_ngx_address address;
         const char *fault = bal_ngx_address_set(cf->pool, &server[i]->name, server[i]->sockaddr,

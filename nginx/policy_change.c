@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The policy of an upstream at run time: that of ballast_api, if it can be used, else the configured one. */
 #include "journal.h"
-#include "plugin.h"
+#include "plugin_directive.h"
 #include "upstream.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "ready.h"
 
 #include "process.h"
-#include "station.h"
-#include "text.h"
+#include "station_role.h"
+#include "text_buffer.h"
 #include "upstream.h"
 
 /* A station that hears nothing of a dispatcher asks it to answer every three seconds. */

@@ -66,7 +66,7 @@ struct bal_ngx_records {
     struct bal_ngx_meter meter[];
 };
 
-enum { BAL_NGX_RECORDS_MOST = 1 << 24 };
+enum { BAL_NGX_RECORDS_MAX = 1 << 24 };
 /* The least power of two that is not less; 0 for 0. */
 uint32_t bal_ngx_records_capacity(uint32_t wanted);
 size_t bal_ngx_records_size(uint32_t servers, uint32_t room);

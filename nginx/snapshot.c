@@ -165,7 +165,7 @@ static bool snapshot_station(struct bal_ngx_snapshot *all, struct bal_ngx_statio
     snapshot->station = station;
     snapshot->member = ngx_palloc(pool, (station->join.most + 1) * sizeof *snapshot->member);
     snapshot->dispatcher =
-        ngx_pcalloc(pool, (DISPATCHERS_MOST + station->join.most) * sizeof *snapshot->dispatcher);
+        ngx_pcalloc(pool, (DISPATCHERS_MAX + station->join.most) * sizeof *snapshot->dispatcher);
     if (!snapshot->member || !snapshot->dispatcher)
         return false;
     if (!bal_ngx_zone_lock(&station->zone))

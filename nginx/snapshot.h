@@ -5,8 +5,8 @@
 #define NGINX_SNAPSHOT_H
 
 #include "ballast/live/check.h"
-#include "changes.h"
-#include "station.h"
+#include "changes_zone.h"
+#include "station_role.h"
 #include "upstream.h"
 
 struct bal_ngx_snapshot_server {

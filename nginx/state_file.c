@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The file of `ballast_state`: read at start, written with each change. */
-#include "changes.h"
+#include "changes_zone.h"
 
 #include <stdio.h>
 #include <string.h>

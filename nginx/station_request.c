@@ -6,7 +6,7 @@
 #include "class.h"
 #include "linger.h"
 #include "process.h"
-#include "station.h"
+#include "station_role.h"
 
 enum { RETRY_AFTER_MS = 1000 };
 
@@ -341,9 +341,9 @@ static void on_deferred(ngx_event_t *event) {
         bal_ngx_placeholder_cancel_timer(&request->placeholder);
 }
 
-enum decision { DECISION_NONE, DECISION_MADE, DECISION_STALLED };
+enum station_decision { DECISION_NONE, DECISION_MADE, DECISION_STALLED };
 
-static enum decision next_decision(struct bal_ngx_station *station, struct bal_station_task *task) {
+static enum station_decision next_decision(struct bal_ngx_station *station, struct bal_station_task *task) {
     if (!bal_ngx_zone_lock(&station->zone))
         return DECISION_STALLED;
     const bool more = bal_station_next_decision(station->s, bal_ngx_now(), task);
@@ -383,7 +383,7 @@ static void apply_decision(struct bal_ngx_station_request *request, const struct
 
 void bal_ngx_station_request_process_decisions(struct bal_ngx_station *station) {
     struct bal_station_task task;
-    enum decision decision;
+    enum station_decision decision;
     while (station->zone.waiting && (decision = next_decision(station, &task)) != DECISION_NONE) {
         if (decision == DECISION_STALLED) {
             release_oldest(station);

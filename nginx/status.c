@@ -2,7 +2,7 @@
 /* The directive `ballast_status [twin=URI] [fleet=URI,...] [watts=BUSY,IDLE,SETUP,OFF];` and its answers. */
 #include "status.h"
 
-#include "option.h"
+#include "directive_option.h"
 #include "page.h"
 #include "process.h"
 
@@ -94,20 +94,20 @@ static struct bal_ngx_answer *render_cached(ngx_http_request_t *r, const struct 
 
 /* ---- which of them ---- */
 
-enum format { JSON, METRICS, HISTORY, RING, PAGE, UNKNOWN };
+enum status_format { JSON, METRICS, HISTORY, RING, PAGE, UNKNOWN };
 
 static bool equals(const ngx_str_t *text, const char *word) {
     return text->len == strlen(word) && ngx_strncmp(text->data, word, text->len) == 0;
 }
 
-static enum format requested_format(ngx_http_request_t *r) {
+static enum status_format requested_format(ngx_http_request_t *r) {
     static const char *const names[] = {
         [JSON] = "json", [METRICS] = "prometheus", [HISTORY] = "history", [RING] = "ring", [PAGE] = "html"};
     static const ngx_str_t wanted = ngx_string("Accept");
     const ngx_table_elt_t *accept = bal_ngx_header_find(&r->headers_in.headers, &wanted);
     ngx_str_t name;
     if (ngx_http_arg(r, (u_char *)"format", strlen("format"), &name) == NGX_OK) {
-        enum format format = JSON;
+        enum status_format format = JSON;
         while (format < UNKNOWN && !equals(&name, names[format]))
             format++;
         return format;
@@ -197,7 +197,7 @@ static ngx_int_t handle_request(ngx_http_request_t *r) {
     const ngx_int_t rc = ngx_http_discard_request_body(r);
     if (rc != NGX_OK)
         return rc;
-    const enum format format = requested_format(r);
+    const enum status_format format = requested_format(r);
     ngx_int_t wrong = NGX_HTTP_INTERNAL_SERVER_ERROR;
     const struct bal_ngx_answer *answer = NULL;
     switch (format) {

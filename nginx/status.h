@@ -8,7 +8,7 @@
 #define NGINX_STATUS_H
 
 #include "snapshot.h"
-#include "text.h"
+#include "text_buffer.h"
 
 enum {
     BAL_NGX_SCHEMA = 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as JSON: schema/status.schema.json. */
-#include "found.h"
+#include "found_slots.h"
 #include "names.h"
 #include "status.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints the snapshot as metrics, in the text format of Prometheus: all samples of a metric stand
  * together. */
-#include "found.h"
+#include "found_slots.h"
 #include "names.h"
 #include "status.h"
 

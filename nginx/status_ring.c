@@ -4,7 +4,7 @@
 
 #include "process.h"
 
-enum { ONCE = 256, MOST = 16384 }; /* under one lock, and in one answer */
+enum { ONCE = 256, MAX = 16384 }; /* under one lock, and in one answer */
 
 /* Whose ring. */
 struct recorder {
@@ -64,7 +64,7 @@ static void print_head(struct bal_ngx_text *text, const struct recorder *who, ui
 bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r,
                          const struct bal_ngx_snapshot *snapshot, const ngx_str_t *upstream, bool station,
                          uint64_t since) {
-    struct bal_ngx_record *record = ngx_palloc(r->pool, MOST * sizeof *record);
+    struct bal_ngx_record *record = ngx_palloc(r->pool, MAX * sizeof *record);
     struct recorder who;
     uint32_t count = 0, more;
     uint64_t first = since;
@@ -82,7 +82,7 @@ bool bal_ngx_status_ring(struct bal_ngx_text *text, ngx_http_request_t *r,
         else if (from != first + count) /* the writers have overtaken us; the next request gets the rest */
             break;
         count += more;
-    } while (more == ONCE && count < MOST);
+    } while (more == ONCE && count < MAX);
     const uint64_t to_wall = bal_ngx_wall() - bal_ngx_now();
     print_head(text, &who, first, first + count, since);
     for (uint32_t i = 0; i < count; i++)

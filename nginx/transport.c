@@ -16,8 +16,8 @@ enum {
     AT_VERSION = 1,                 /* in a datagram */
     /* Buffer space for each possible sender: four datagrams, with the kernel's overhead for each. */
     BUFFER_EACH = 4 * 1280,
-    BUFFER_LEAST = 256 << 10,
-    BUFFER_MOST = 64 << 20,
+    BUFFER_MIN = 256 << 10,
+    BUFFER_MAX = 64 << 20,
 };
 
 /* ---- addresses ---- */
@@ -249,9 +249,9 @@ const struct bal_ngx_address *bal_ngx_transport_find(const struct bal_ngx_transp
 /* ---- the socket's buffer ---- */
 
 static size_t receive_buffer_size(const struct bal_ngx_transport *transport) {
-    const size_t others = transport->others.nelts + transport->members_most +
+    const size_t others = transport->others.nelts + transport->max_members +
                           (transport->socket_user ? transport->socket_user->others.nelts : 0);
-    return ngx_min(ngx_max(others * BUFFER_EACH, BUFFER_LEAST), BUFFER_MOST);
+    return ngx_min(ngx_max(others * BUFFER_EACH, BUFFER_MIN), BUFFER_MAX);
 }
 
 /* The kernel sets twice the requested size, and reports that; beyond net.core.rmem_max only for root. */
@@ -425,8 +425,8 @@ static void sign_header(const struct bal_key *key, enum bal_ngx_header header, u
 void bal_ngx_transport_open(struct bal_ngx_transport *transport, ngx_cycle_t *cycle) {
     const ngx_listening_t *ls = cycle->listening.elts;
     transport->receive_socket = -1;
-    if (transport->members_most &&
-        bal_ngx_contacts_init(&transport->contacts, cycle->pool, transport->members_most) != NGX_OK)
+    if (transport->max_members &&
+        bal_ngx_contacts_init(&transport->contacts, cycle->pool, transport->max_members) != NGX_OK)
         bal_ngx_journal_log(NGX_LOG_ERR, cycle->log, "ballast: no memory for those that join");
     bal_receiver_init_keys(&transport->receiver, FLEET, transport->own.id, transport->keys);
     for (int i = 0; i < BAL_NGX_HEADERS; i++)

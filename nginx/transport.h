@@ -18,7 +18,7 @@
 
 #include "ballast/live/wire.h"
 #include "compat.h"
-#include "join.h"
+#include "join_option.h"
 
 enum {
     BAL_NGX_SIGNED = 33,                         /* characters of such a header: an id and its signature */
@@ -51,7 +51,7 @@ struct bal_ngx_transport {
     struct bal_ngx_address own;  /* as the others know it */
     ngx_array_t others;          /* of struct bal_ngx_address, by id */
     const struct bal_keys *keys; /* signs with the first, accepts both */
-    uint32_t members_most;       /* that may join */
+    uint32_t max_members;        /* that may join */
     bool has_remote_peer;        /* an address is not of this machine */
     struct bal_ngx_zone *zone;
     struct bal_ngx_transport *socket_owner, *socket_user; /* the transport whose socket it uses; the one that

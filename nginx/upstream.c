@@ -3,9 +3,9 @@
  * [slow_start=T] [listen=ADDRESS [advertise=ADDRESS]
  * [join=N[,RANGE...]]] [record=N] [abort=wait|close] [hold.CLASS=N,T];` */
 #include "upstream.h"
-#include "check.h"
+#include "directive_option.h"
+#include "health_check.h"
 #include "names.h"
-#include "option.h"
 
 #include <math.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static char *set_join(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
 
 static char *set_record(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_upstream *b = conf;
-    if (bal_ngx_option_number(value->data, value->data + value->len, 0, BAL_NGX_RECORDS_MOST, &b->record))
+    if (bal_ngx_option_number(value->data, value->data + value->len, 0, BAL_NGX_RECORDS_MAX, &b->record))
         return NGX_CONF_OK;
     return bal_ngx_option_error(cf, "\"record=", value,
                                 "the number of requests that are remembered, up to 16777216; 0: none");

@@ -9,7 +9,7 @@
 
 #include "ballast/live/dispatcher.h"
 #include "class.h"
-#include "class_limit.h"
+#include "class_limit_option.h"
 #include "history.h"
 #include "placeholder.h"
 #include "zone.h"

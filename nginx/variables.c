@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Variables for logs: what was chosen for a request, and why. */
 #include "process.h"
-#include "station.h"
+#include "station_role.h"
 #include "upstream.h"
 
 #include <string.h>

@@ -11,9 +11,9 @@ enum {
     TICK_MS = 125, /* how often to look for dead processes */
     WAIT_MS = 100, /* how often processes with waiting requests check for decisions, if no process notifies
                       them */
-    CLOSED_SOCKET_MS = 5,    /* the same in a process that is shutting down, whose socket nginx has closed */
-    REQUESTS_LEAST = 1024,   /* capacity, unless the role says otherwise */
-    REQUESTS_MOST = 1 << 16, /* about 8 megabytes */
+    CLOSED_SOCKET_MS = 5,   /* the same in a process that is shutting down, whose socket nginx has closed */
+    REQUESTS_MIN = 1024,    /* capacity, unless the role says otherwise */
+    REQUESTS_MAX = 1 << 16, /* about 8 megabytes */
 };
 
 struct bal_ngx_zone_head {
@@ -78,10 +78,10 @@ static void inherit_members(struct bal_ngx_zone *z) {
     if (!z->inherited || !ngx_cycle->conf_ctx)
         return;
     for (ngx_uint_t i = 0; !z->inherited_count && (old = zone_of((const ngx_cycle_t *)ngx_cycle, i)); i++)
-        if (old->role == z->role && old->block && old->transport && old->transport->members_most &&
+        if (old->role == z->role && old->block && old->transport && old->transport->max_members &&
             old->transport->own.id == z->transport->own.id)
             z->inherited_count =
-                z->role->read_members(old->user, old->block, z->inherited, z->transport->members_most);
+                z->role->read_members(old->user, old->block, z->inherited, z->transport->max_members);
 }
 
 static ngx_int_t init_zone(ngx_shm_zone_t *shm, void *old) {
@@ -608,7 +608,7 @@ static char *init_conf(ngx_cycle_t *cycle, void *conf) {
         return NGX_CONF_OK;
     const uint64_t connections = (uint64_t)ngx_max(core->worker_processes, 1) * events->connections;
     const uint64_t all = 2 * connections;
-    const uint32_t requests = (uint32_t)ngx_max(REQUESTS_LEAST, ngx_min(all, REQUESTS_MOST));
+    const uint32_t requests = (uint32_t)ngx_max(REQUESTS_MIN, ngx_min(all, REQUESTS_MAX));
     ngx_uint_t listeners = 0;
     for (ngx_uint_t i = 0; i < zones->list.nelts; i++) {
         struct bal_ngx_zone *z = ((struct bal_ngx_zone **)zones->list.elts)[i];
@@ -621,8 +621,8 @@ static char *init_conf(ngx_cycle_t *cycle, void *conf) {
             return NGX_CONF_ERROR;
         }
         z->shm->shm.size = zone_size(block);
-        if (z->transport && z->transport->members_most) {
-            z->inherited = ngx_palloc(cycle->pool, z->transport->members_most * sizeof *z->inherited);
+        if (z->transport && z->transport->max_members) {
+            z->inherited = ngx_palloc(cycle->pool, z->transport->max_members * sizeof *z->inherited);
             if (!z->inherited)
                 return NGX_CONF_ERROR;
         }

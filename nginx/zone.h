@@ -41,7 +41,7 @@ struct bal_ngx_role {
     /* This process's view of the block. Not locked. */
     enum bal_code (*open)(void *user, void *block, uint64_t seed, struct bal_error *err);
 
-    /* As the functions of the same names in ballast/live/dispatcher.h and station.h. */
+    /* As the functions of the same names in ballast/live/dispatcher.h and station_role.h. */
     enum bal_code (*join)(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err);
     uint32_t (*worker_number)(void *user);
     bool (*worker)(void *user, uint32_t i, uint64_t *pid, uint64_t *start);
@@ -53,7 +53,7 @@ struct bal_ngx_role {
     /* For roles with a transport: messages to be sent, and received messages. */
     const struct bal_message *(*outgoing)(void *user, uint32_t *count);
     enum bal_receipt (*receive)(void *user, uint64_t now, const struct bal_message *message);
-    /* As the functions of the same names in ballast/live/dispatcher.h and station.h. */
+    /* As the functions of the same names in ballast/live/dispatcher.h and station_role.h. */
     uint32_t (*members)(void *user, struct bal_member *members, uint32_t room);
     uint64_t (*members_version)(void *user);
     void (*adopt_members)(void *user, uint64_t now, const struct bal_member *members, uint32_t count);

@@ -4,9 +4,9 @@
 #include "host.h"
 
 #include "ballast/fluid.h"
-#include "plugin/loader.h"
 #include "commands.h"
 #include "format/file.h"
+#include "plugin/loader.h"
 #include "workload/spool.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "ballast/lab.h"
 #include "ballast/predict.h"
-#include "engine/network.h"
+#include "engine/network_engine.h"
 #include "page_json.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCHES = 20, BATCH_LEAST = 100, PROBES_SHOWN = 16, TAIL_SHOWN = 40, SERVERS_MOST = 10000 };
+enum { BATCHES = 20, BATCH_MIN = 100, PROBES_SHOWN = 16, TAIL_SHOWN = 40, SERVERS_MAX = 10000 };
 
 /* Batches of jobs that left one after another: they stand in for replications. Full, they are merged by
  * pairs, so that there are always 10 to 20 and each is long compared with what links jobs. */
@@ -445,7 +445,7 @@ static struct view *open_view(const struct bal_case *c, const struct view *from,
     if (!view)
         return NULL;
     view->c = *c;
-    view->batch_jobs = BATCH_LEAST;
+    view->batch_jobs = BATCH_MIN;
     const struct bal_policy_context setting = {servers, view->c.model.load};
     view->initial = calloc(servers, sizeof *view->initial);
     view->servers = calloc(servers, sizeof *view->servers);
@@ -538,8 +538,8 @@ static int check_picture(const struct bal_case *c, size_t count) {
     if (count > PLAY_VIEWS)
         return fail("%zu policies are too many side by side; at most %d", count, PLAY_VIEWS);
     const uint32_t servers = bal_servers_count(&c->model.servers);
-    return servers > SERVERS_MOST
-               ? fail("%u servers are too many to be seen; at most %d", servers, SERVERS_MOST)
+    return servers > SERVERS_MAX
+               ? fail("%u servers are too many to be seen; at most %d", servers, SERVERS_MAX)
                : 0;
 }
 

@@ -26,9 +26,9 @@ extern "C" {
 #endif
 
 enum {
-    BAL_BATCH_VALUES = 32,     /* most values of a table */
-    BAL_BATCH_MOST = 10000000, /* largest mean and largest value */
-    BAL_BATCH_TEXT = 1400,     /* enough for the text of any distribution */
+    BAL_BATCH_VALUES = 32,    /* most values of a table */
+    BAL_BATCH_MAX = 10000000, /* largest mean and largest value */
+    BAL_BATCH_TEXT = 1400,    /* enough for the text of any distribution */
 };
 
 enum bal_batch_kind {

@@ -41,7 +41,7 @@ size_t bal_curve_print(const struct bal_curve *curve, char *text, size_t size);
 double bal_curve_at(const struct bal_curve *curve, double time);
 /* The last time of a table, after which the factor is constant; INFINITY for curves that go on varying. */
 double bal_curve_end(const struct bal_curve *curve);
-double bal_curve_most(const struct bal_curve *curve); /* its largest value */
+double bal_curve_max(const struct bal_curve *curve); /* its largest value */
 
 #ifdef __cplusplus
 }

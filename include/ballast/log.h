@@ -164,9 +164,9 @@ struct bal_log_summary {
     struct bal_log_file *file;   /* in the order of the paths */
     uint64_t lines, jobs, bytes; /* bytes: after decompression */
     uint64_t skipped[BAL_LOG_REASON_COUNT];
-    uint64_t zeros; /* jobs whose service time is logged as 0: they get a quarter of the last digit's step */
-    double zero_most;    /* the largest such quarter, in seconds */
-    uint64_t empty;      /* blank lines, comments, the header of csv: not counted as skipped */
+    uint64_t zeros;  /* jobs whose service time is logged as 0: they get a quarter of the last digit's step */
+    double max_zero; /* the largest such quarter, in seconds */
+    uint64_t empty;  /* blank lines, comments, the header of csv: not counted as skipped */
     uint64_t unsendable; /* of the jobs, those without such a request, where requests are collected */
     uint64_t filtered;   /* jobs that are none because of from, to, path or status */
     bool spread;         /* times of a file were whole seconds */

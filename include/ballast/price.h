@@ -87,7 +87,7 @@ struct bal_offer_hint {
     double waiting;
 };
 
-struct bal_offers {
+struct bal_price_offers {
     size_t count;
     struct bal_offer offer[BAL_OFFERS_MAX]; /* first those that meet the wish, by messages; then the others,
                                                by delay */
@@ -104,7 +104,7 @@ struct bal_offers {
  * model must have equal servers, exponential sizes, one class, one task and load < 1 (BAL_E_MODEL). The
  * caller frees *offers. Returns BAL_E_STOPPED, and no offers, when the caller stops it. */
 enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
-                               const struct bal_lab_options *options, struct bal_offers **offers,
+                               const struct bal_lab_options *options, struct bal_price_offers **offers,
                                struct bal_error *err);
 
 #ifdef __cplusplus

@@ -278,7 +278,7 @@ double bal_stealing_bound_tail(const struct bal_stealing_bound *bound, uint64_t 
 uint64_t bal_stealing_bound_from(double lambda);
 
 /* The supremum of f: INFINITY when it is unbounded. */
-double bal_steal_most(const struct bal_steal *steal);
+double bal_steal_max(const struct bal_steal *steal);
 
 /* Theorem 9: generators on `hosts` processors and f below this at every load make the load grow for ever:
  * lambda n / hosts - 1. */

@@ -56,7 +56,7 @@ struct bal_trace_info {
     double work;         /* sum of all sizes, in seconds */
     double size_mean;
     double size_square; /* mean of the squared size */
-    double size_most;
+    double max_size;
 };
 
 struct bal_trace;

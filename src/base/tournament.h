@@ -40,7 +40,7 @@ static inline double bal_tournament_key(const struct bal_tournament *tree, uint3
 }
 
 /* The least key; INFINITY when no leaf is left. */
-static inline double bal_tournament_least(const struct bal_tournament *tree) {
+static inline double bal_tournament_min(const struct bal_tournament *tree) {
     return tree->node[1].least;
 }
 

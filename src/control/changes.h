@@ -18,7 +18,7 @@ enum {
     BAL_POLICY_NAME = 256,      /* bytes of the text of a policy, the terminator included */
     BAL_UPSTREAM_NAME = 128,    /* bytes of the name of an upstream, the terminator included */
     BAL_CHANGES_FILE = 1 << 20, /* bytes of a file, at most */
-    BAL_WEIGHT_MOST = 1000000,  /* also of slots and max_conns */
+    BAL_WEIGHT_MAX = 1000000,   /* also of slots and max_conns */
 };
 #define BAL_AS_CONFIGURED UINT32_MAX /* of numbers that are not changed */
 

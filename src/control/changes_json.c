@@ -15,7 +15,7 @@ enum { FILE_VERSION = 1, GENERATION_BITS = 53 };
 enum place { IN_PATCH = 1, IN_POST = 2, IN_FILE = 4, EVERYWHERE = 7 };
 
 /* What is read, and which fields have been. */
-struct reading {
+struct changes_reading {
     struct json_reader json;
     struct bal_change *change;
     enum place place;
@@ -23,7 +23,7 @@ struct reading {
     struct bal_error *err;
 };
 
-static enum bal_code fail(const struct reading *r, const char *fault) {
+static enum bal_code fail(const struct changes_reading *r, const char *fault) {
     const struct json_reader *json = &r->json;
     return bal_fail(r->err, BAL_E_SYNTAX, "line %u, column %u: %s", json->line, json->column, fault);
 }
@@ -38,26 +38,26 @@ const char *bal_change_state_name(uint32_t state) {
     return names[state];
 }
 
-static bool read_name(struct reading *r, char *name, size_t room) {
+static bool read_name(struct changes_reading *r, char *name, size_t room) {
     if (!bal_json_reader_string(&r->json, name, room))
         return false;
     return bal_change_keeps_name(name) ||
            bal_json_reader_fail(&r->json, "a name needs characters, without spaces");
 }
 
-static bool read_server(struct reading *r) {
+static bool read_server(struct changes_reading *r) {
     return read_name(r, r->change->server, sizeof r->change->server);
 }
 
-static bool read_upstream(struct reading *r) {
+static bool read_upstream(struct changes_reading *r) {
     return read_name(r, r->change->upstream, sizeof r->change->upstream);
 }
 
-static bool read_null(struct reading *r) {
+static bool read_null(struct changes_reading *r) {
     return bal_json_reader_peek(&r->json) == 'n' && bal_json_reader_null(&r->json);
 }
 
-static bool read_state(struct reading *r) {
+static bool read_state(struct changes_reading *r) {
     char word[16];
     r->change->state = BAL_STATE_CONFIGURED;
     if (read_null(r))
@@ -71,35 +71,35 @@ static bool read_state(struct reading *r) {
            bal_json_reader_fail(&r->json, "state is \"up\", \"drain\" or \"down\", or null as configured");
 }
 
-static bool read_whole(struct reading *r, double low, uint32_t *number, const char *right) {
+static bool read_whole(struct changes_reading *r, double low, uint32_t *number, const char *right) {
     double value;
     *number = BAL_AS_CONFIGURED;
     if (read_null(r))
         return true;
     if (!bal_json_reader_number(&r->json, &value))
         return false;
-    if (!(value >= low && value <= BAL_WEIGHT_MOST && value == floor(value)))
+    if (!(value >= low && value <= BAL_WEIGHT_MAX && value == floor(value)))
         return bal_json_reader_fail(&r->json, right);
     *number = (uint32_t)value;
     return true;
 }
 
-static bool read_weight(struct reading *r) {
+static bool read_weight(struct changes_reading *r) {
     return read_whole(r, 1, &r->change->weight,
                       "weight is a whole number from 1 to 1000000, or null as configured");
 }
 
-static bool read_max_conns(struct reading *r) {
+static bool read_max_conns(struct changes_reading *r) {
     return read_whole(r, 0, &r->change->max_conns,
                       "max_conns is a whole number up to 1000000 (0: any number), or null as configured");
 }
 
-static bool read_slots(struct reading *r) {
+static bool read_slots(struct changes_reading *r) {
     return read_whole(r, 1, &r->change->slots,
                       "slots is a whole number from 1 to 1000000, or null as configured");
 }
 
-static bool read_backup(struct reading *r) {
+static bool read_backup(struct changes_reading *r) {
     bool backup;
     if (!bal_json_reader_bool(&r->json, &backup))
         return false;
@@ -108,7 +108,7 @@ static bool read_backup(struct reading *r) {
     return true;
 }
 
-static bool read_presence(struct reading *r) {
+static bool read_presence(struct changes_reading *r) {
     static const char *const words[] = {[BAL_SERVER_ADDED] = "added",
                                         [BAL_SERVER_ADDED_BACKUP] = "added backup",
                                         [BAL_SERVER_REMOVED] = "removed"};
@@ -125,7 +125,7 @@ static bool read_presence(struct reading *r) {
 static const struct field {
     const char *name;
     enum place places;
-    bool (*read)(struct reading *r);
+    bool (*read)(struct changes_reading *r);
 } fields[] = {
     {"upstream", IN_FILE, read_upstream},      {"server", IN_FILE | IN_POST, read_server},
     {"state", EVERYWHERE, read_state},         {"weight", EVERYWHERE, read_weight},
@@ -134,14 +134,14 @@ static const struct field {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-static bool has_field(const struct reading *r, const char *name) {
+static bool has_field(const struct changes_reading *r, const char *name) {
     for (size_t i = 0; i < FIELDS; i++)
         if (strcmp(fields[i].name, name) == 0)
             return r->seen >> i & 1;
     return false;
 }
 
-static bool read_field(struct reading *r, const char *key) {
+static bool read_field(struct changes_reading *r, const char *key) {
     for (size_t i = 0; i < FIELDS; i++) {
         if (!(fields[i].places & r->place) || strcmp(fields[i].name, key) != 0)
             continue;
@@ -158,7 +158,7 @@ static bool read_field(struct reading *r, const char *key) {
 }
 
 /* The members of one change. */
-static bool read_change(struct reading *r) {
+static bool read_change(struct changes_reading *r) {
     char key[32];
     r->seen = 0;
     if (!bal_json_reader_open(&r->json, '{'))
@@ -175,7 +175,7 @@ static bool read_change(struct reading *r) {
 
 enum bal_code bal_change_read(const char *text, size_t length, bool add, struct bal_change *change,
                               struct bal_error *err) {
-    struct reading r = {.change = change, .place = add ? IN_POST : IN_PATCH, .err = err};
+    struct changes_reading r = {.change = change, .place = add ? IN_POST : IN_PATCH, .err = err};
     bal_json_reader_init(&r.json, text, length);
     if (add)
         change->presence = BAL_SERVER_ADDED;
@@ -184,7 +184,7 @@ enum bal_code bal_change_read(const char *text, size_t length, bool add, struct 
 
 /* ---- the file ---- */
 
-static bool read_generation(struct reading *r, struct bal_changes *changes) {
+static bool read_generation(struct changes_reading *r, struct bal_changes *changes) {
     double number;
     if (!bal_json_reader_number(&r->json, &number))
         return false;
@@ -194,13 +194,13 @@ static bool read_generation(struct reading *r, struct bal_changes *changes) {
     return true;
 }
 
-static bool read_version(struct reading *r) {
+static bool read_version(struct changes_reading *r) {
     double version;
     return bal_json_reader_number(&r->json, &version) &&
            (version == FILE_VERSION || bal_json_reader_fail(&r->json, "a file of another version"));
 }
 
-static bool read_list(struct reading *r, struct bal_changes *changes) {
+static bool read_list(struct changes_reading *r, struct bal_changes *changes) {
     struct bal_change change;
     r->change = &change;
     if (!bal_json_reader_open(&r->json, '['))
@@ -221,7 +221,7 @@ static bool read_list(struct reading *r, struct bal_changes *changes) {
 
 /* ---- policies ---- */
 
-static bool read_policy_text(struct reading *r, char policy[BAL_POLICY_NAME]) {
+static bool read_policy_text(struct changes_reading *r, char policy[BAL_POLICY_NAME]) {
     policy[0] = '\0';
     if (read_null(r))
         return true;
@@ -232,7 +232,7 @@ static bool read_policy_text(struct reading *r, char policy[BAL_POLICY_NAME]) {
 
 enum bal_code bal_policy_change_read(const char *text, size_t length, char policy[BAL_POLICY_NAME],
                                      struct bal_error *err) {
-    struct reading r = {.err = err};
+    struct changes_reading r = {.err = err};
     char key[32];
     bool any = false;
     bal_json_reader_init(&r.json, text, length);
@@ -251,7 +251,7 @@ enum bal_code bal_policy_change_read(const char *text, size_t length, char polic
 }
 
 /* An element of the list of policies in a file. */
-static bool read_policy(struct reading *r, struct bal_changes *changes) {
+static bool read_policy(struct changes_reading *r, struct bal_changes *changes) {
     static const char *const names[] = {"upstream", "policy"};
     struct bal_policy_change change = {0};
     char key[32];
@@ -276,7 +276,7 @@ static bool read_policy(struct reading *r, struct bal_changes *changes) {
            bal_json_reader_fail(&r->json, "more than 256 policies");
 }
 
-static bool read_policies(struct reading *r, struct bal_changes *changes) {
+static bool read_policies(struct changes_reading *r, struct bal_changes *changes) {
     if (!bal_json_reader_open(&r->json, '['))
         return false;
     while (bal_json_reader_item(&r->json))
@@ -286,7 +286,7 @@ static bool read_policies(struct reading *r, struct bal_changes *changes) {
 }
 
 /* The policies may be missing. */
-static bool read_file(struct reading *r, struct bal_changes *changes) {
+static bool read_file(struct changes_reading *r, struct bal_changes *changes) {
     static const char *const names[] = {"ballast_state", "generation", "changes", "policies"};
     enum { REQUIRED = 3 };
     char key[32];
@@ -310,7 +310,7 @@ static bool read_file(struct reading *r, struct bal_changes *changes) {
 
 enum bal_code bal_changes_read(const char *text, size_t length, struct bal_changes *changes,
                                struct bal_error *err) {
-    struct reading r = {.place = IN_FILE, .err = err};
+    struct changes_reading r = {.place = IN_FILE, .err = err};
     changes->count = changes->policies = 0;
     changes->generation = 0;
     bal_json_reader_init(&r.json, text, length);

@@ -261,7 +261,7 @@ static enum bal_code set_up(struct event_engine *event, const struct bal_model *
     struct system *system = &event->system;
     event->dist = &model->size;
     const double mean_gap =
-        system->per_most * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
+        system->per_max * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, run->seed, run->replication, BAL_STREAM_ARRIVALS);
     bal_arrival_source_init(&event->arrivals, &model->arrivals, mean_gap, &arrivals);

@@ -38,7 +38,7 @@ struct rates {
 
 static struct rates rates_of(const struct bal_model *model) {
     const struct bal_servers *servers = &model->servers;
-    struct rates rates = {.arrivals = bal_model_arrival_rate(model) * bal_curve_most(&model->curve) /
+    struct rates rates = {.arrivals = bal_model_arrival_rate(model) * bal_curve_max(&model->curve) /
                                       (model->tasks > 1 ? model->tasks : 1),
                           .groups = servers->groups};
     for (unsigned g = 0; g < servers->groups; g++) {

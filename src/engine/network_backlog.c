@@ -3,7 +3,7 @@
  *
  * The rules are those of live fleets, and the same code decides: policy/slot_requests.h. This file has the
  * messages. At servers network_offers.c receives them. */
-#include "engine/network.h"
+#include "engine/network_engine.h"
 
 static double heartbeat_of(const struct network *net) {
     return net->wire->heartbeat > 0 ? net->wire->heartbeat : INFINITY;

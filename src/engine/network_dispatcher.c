@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens at the dispatchers of the network engine: jobs that come, replies, reports and responses. */
 #include "engine/cacheline_alloc.h"
-#include "engine/network.h"
+#include "engine/network_engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -464,26 +464,26 @@ static void route_job(struct network *net, uint32_t job) {
 
 /* ---- probes that take time ---- */
 
-static struct inquiry *new_inquiry(struct network *net, uint32_t *index) {
+static struct job_inquiry *new_inquiry(struct network *net, uint32_t *index) {
     if (net->free_inquiry != NO_INDEX) {
         *index = net->free_inquiry;
         net->free_inquiry = net->inquiry[*index].next;
         return &net->inquiry[*index];
     }
-    struct inquiry *grown = realloc(net->inquiry, (net->inquiries + 1) * sizeof *grown);
+    struct job_inquiry *grown = realloc(net->inquiry, (net->inquiries + 1) * sizeof *grown);
     if (!grown)
         return NULL;
     net->inquiry = grown;
     *index = net->inquiries;
-    struct inquiry *inquiry = &grown[*index];
-    *inquiry = (struct inquiry){.server = malloc(net->system.servers * sizeof *inquiry->server)};
+    struct job_inquiry *inquiry = &grown[*index];
+    *inquiry = (struct job_inquiry){.server = malloc(net->system.servers * sizeof *inquiry->server)};
     net->inquiries++;
     return inquiry->server ? inquiry : NULL;
 }
 
 /* All replies are there, or no more are waited for. */
 static void finish_inquiry(struct network *net, uint32_t index) {
-    struct inquiry *inquiry = &net->inquiry[index];
+    struct job_inquiry *inquiry = &net->inquiry[index];
     const uint32_t job = inquiry->job;
     struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
     d->fleet.sample = inquiry->server;
@@ -504,7 +504,7 @@ static bool send_probes(struct network *net, uint32_t job) {
     d->fleet.asks = 0;
     if (asked == 0)
         return false;
-    struct inquiry *inquiry = new_inquiry(net, &index);
+    struct job_inquiry *inquiry = new_inquiry(net, &index);
     if (!inquiry) {
         net->no_memory = true;
         return true;
@@ -568,7 +568,7 @@ static void dispatch_held(struct network *net, uint32_t dispatcher) {
 /* ---- what is received ---- */
 
 static void receive_reply(struct network *net, const struct message *message) {
-    struct inquiry *inquiry = &net->inquiry[message->other];
+    struct job_inquiry *inquiry = &net->inquiry[message->other];
     if (inquiry->version == message->version &&
         inquiry_reply(&inquiry->replies, inquiry->server, message->server))
         finish_inquiry(net, message->other);

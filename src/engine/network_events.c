@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens at stated times in the network engine: restarts, links that are cut, losses. */
-#include "engine/network.h"
+#include "engine/network_engine.h"
 
 /* Message.detail of EVENT; other: which event. */
 enum event_part { BEGINS, ENDS, RESTARTS_DISPATCHER, RESTARTS_SERVER, RETURNS };

@@ -5,7 +5,7 @@
  * stations. This file has what a server keeps and the messages. With one dispatcher and a perfect network
  * nothing is offered: there every free slot is reported, as in the event engine. */
 #include "engine/cacheline_alloc.h"
-#include "engine/network.h"
+#include "engine/network_engine.h"
 
 #include <stdlib.h>
 
@@ -194,9 +194,9 @@ struct bal_offer_party *bal_network_offers_party(const struct network *net, uint
 }
 
 void bal_network_offers_prefetch(const struct network *net, uint32_t server) {
-    enum { MOST = 5 * BAL_CACHELINE }; /* the sets and rows of four dispatchers */
+    enum { MAX = 5 * BAL_CACHELINE }; /* the sets and rows of four dispatchers */
     const char *book = book_of(net, server);
-    for (size_t at = 0; at < net->book_size && at < MOST; at += BAL_CACHELINE)
+    for (size_t at = 0; at < net->book_size && at < MAX; at += BAL_CACHELINE)
         __builtin_prefetch(book + at);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What happens at the servers of the network engine: jobs that join and leave, reports, power, failures. */
-#include "engine/network.h"
+#include "engine/network_engine.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pooled engine: one common queue, first come, first served, in front of equal servers that may switch
- * off (rules in policy/pooled.c).
+ * off (rules in scheme/common_queue.c).
  *
  * Jobs get their sizes when they arrive, from the same streams as in the event engine, so that a common queue
  * and a dispatch policy are compared on the same jobs. Completions wait in one heap, ends of standby and of
@@ -16,11 +16,11 @@
  * Recorded jobs come when they came and take what they took; the run ends when the last of them has left. */
 #include "ballast/set.h"
 #include "base/heap.h"
+#include "engine/early_end.h"
 #include "engine/engine.h"
-#include "engine/history.h"
 #include "engine/patience.h"
 #include "engine/queues.h"
-#include "engine/watch.h"
+#include "engine/span_history.h"
 #include "engine/window_autoscaler.h"
 
 #include <assert.h>
@@ -44,7 +44,7 @@ struct pooled {
     bool powered;            /* servers switch off */
     const struct bal_dist *size;
     const struct bal_curve *curve;
-    double per_most;
+    double per_max;
     struct bal_dist standby_law, setup_law;
     struct bal_arrival_source arrivals;
     struct bal_rng sizes, thinning, choices, power;
@@ -193,7 +193,7 @@ static void ask_for_server(struct pooled *p, double now) {
 
 static enum bal_code handle_arrival(struct pooled *p, double now) {
     if (p->curve->kind != BAL_CURVE_CONSTANT && p->arrivals.first &&
-        bal_rng_uniform(&p->thinning) >= bal_curve_at(p->curve, now) * p->per_most) {
+        bal_rng_uniform(&p->thinning) >= bal_curve_at(p->curve, now) * p->per_max) {
         bal_arrival_source_drop(&p->arrivals); /* a batch is real as a whole */
         return BAL_OK;
     }
@@ -530,10 +530,10 @@ static enum bal_code set_up(struct pooled *p, const struct bal_model *model,
     p->per_speed = 1 / model->servers.group[0].speed;
     p->size = &model->size;
     p->curve = &model->curve;
-    p->per_most = 1 / bal_curve_most(&model->curve);
+    p->per_max = 1 / bal_curve_max(&model->curve);
     struct bal_rng arrivals;
     bal_rng_init(&arrivals, seed, replication, BAL_STREAM_ARRIVALS);
-    bal_arrival_source_init(&p->arrivals, &model->arrivals, p->per_most / bal_model_arrival_rate(model),
+    bal_arrival_source_init(&p->arrivals, &model->arrivals, p->per_max / bal_model_arrival_rate(model),
                             &arrivals);
     bal_rng_init(&p->sizes, seed, replication, BAL_STREAM_SIZES);
     bal_rng_init(&p->thinning, seed, replication, BAL_STREAM_THINNING);

@@ -33,7 +33,7 @@ static struct bal_ring *ring_of(const struct bal_queues *queues, uint32_t i) {
 }
 
 enum bal_code bal_queues_init(struct bal_queues *queues, uint32_t count, uint32_t words) {
-    assert(words <= BAL_ITEM_MOST);
+    assert(words <= BAL_ITEM_MAX);
     *queues = (struct bal_queues){.count = count, .words = words};
     if (count > UINT32_MAX / 4)
         return BAL_E_MEMORY;
@@ -61,7 +61,7 @@ void bal_queues_fini(struct bal_queues *queues) {
 static bool move_to_block(struct bal_queues *queues, uint32_t i, uint32_t size) {
     struct bal_ring *ring = ring_of(queues, i);
     const uint32_t words = queues->words;
-    char *block = size < BAL_RING_LEAST ? ring->inside : acquire_block(queues, size);
+    char *block = size < BAL_RING_MIN ? ring->inside : acquire_block(queues, size);
     if (!block)
         return false;
     for (uint32_t k = 0; k < queues->length[i]; k++)
@@ -76,11 +76,11 @@ static bool move_to_block(struct bal_queues *queues, uint32_t i, uint32_t size) 
 
 bool bal_queues_grow(struct bal_queues *queues, uint32_t i) {
     const uint32_t size = ring_of(queues, i)->size;
-    return size < 1u << BAL_RING_MOST &&
-           move_to_block(queues, i, size < BAL_RING_LEAST ? BAL_RING_LEAST : 2 * size);
+    return size < 1u << BAL_RING_MAX &&
+           move_to_block(queues, i, size < BAL_RING_MIN ? BAL_RING_MIN : 2 * size);
 }
 
 void bal_queues_shrink(struct bal_queues *queues, uint32_t i) {
     const uint32_t size = ring_of(queues, i)->size;
-    move_to_block(queues, i, size > BAL_RING_LEAST ? size / 2 : bal_ring_inside(queues->words));
+    move_to_block(queues, i, size > BAL_RING_MIN ? size / 2 : bal_ring_inside(queues->words));
 }

@@ -7,7 +7,7 @@
  * memory follows the jobs that are there, not the most that ever were. All operations are O(1) amortised.
  * Lengths lie in one dense array, because that is what dispatch policies look at.
  *
- * An item is `words` 8-byte words, at most BAL_ITEM_MOST, or BAL_STAMP: half a word, a uint32_t. The
+ * An item is `words` 8-byte words, at most BAL_ITEM_MAX, or BAL_STAMP: half a word, a uint32_t. The
  * functions on the hot path take it as an argument so that a constant is folded in; it must be the one given
  * to bal_queues_init. */
 #ifndef ENGINE_QUEUES_H
@@ -29,25 +29,25 @@ union bal_claim_word {
     union bal_claim_word *vacant; /* of a free block: the next one */
 };
 
-enum { BAL_STAMP = 0, BAL_ITEM_MOST = 6, BAL_RING_LEAST = 8, BAL_RING_MOST = 27 };
+enum { BAL_STAMP = 0, BAL_ITEM_MAX = 6, BAL_RING_MIN = 8, BAL_RING_MAX = 27 };
 
 struct bal_ring {
     char *block;                      /* of its items: inside or elsewhere */
     _Alignas(uint64_t) uint32_t head; /* the place of the front; also where pointers are short */
-    uint32_t size;                    /* places: what fits inside, or a power of 2 from BAL_RING_LEAST on */
+    uint32_t size;                    /* places: what fits inside, or a power of 2 from BAL_RING_MIN on */
     char inside[];                    /* up to the end of its line */
 };
-_Static_assert(sizeof(struct bal_ring) + BAL_ITEM_MOST * sizeof(union bal_claim_word) == BAL_CACHELINE,
+_Static_assert(sizeof(struct bal_ring) + BAL_ITEM_MAX * sizeof(union bal_claim_word) == BAL_CACHELINE,
                "the head of a queue is a cache line");
 
 struct bal_queues {
     uint32_t count;
     uint32_t words;
     uint32_t *length;
-    char *rings;                                     /* one after another, a line each */
-    struct bal_arena arena;                          /* blocks elsewhere */
-    union bal_claim_word *vacant[BAL_RING_MOST + 1]; /* free ones, by log2 of their size */
-    uint64_t used;                                   /* items in all blocks, also the free ones */
+    char *rings;                                    /* one after another, a line each */
+    struct bal_arena arena;                         /* blocks elsewhere */
+    union bal_claim_word *vacant[BAL_RING_MAX + 1]; /* free ones, by log2 of their size */
+    uint64_t used;                                  /* items in all blocks, also the free ones */
 };
 
 enum bal_code bal_queues_init(struct bal_queues *queues, uint32_t count, uint32_t words);

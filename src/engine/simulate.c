@@ -168,7 +168,7 @@ static enum bal_code check_events(const struct bal_model *model, struct bal_erro
  * costs about a third to a tenth as much. Down to this load the first costs a few times as much at most, and
  * all policies see the same possible completions; below it is slower by 1/load (docs/decisions/0002). */
 static bool is_mostly_idle(const struct bal_model *model) {
-    return model->load * bal_curve_most(&model->curve) < 0.05;
+    return model->load * bal_curve_max(&model->curve) < 0.05;
 }
 
 /* Servers that come back cold, and dispatchers that spare them. */

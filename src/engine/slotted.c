@@ -29,7 +29,7 @@ enum { COUNTED = 4096 }; /* completion times below this are counted by value */
 /* Servers with this many jobs or more are one level. */
 enum { TOP = LEVELS - 1 };
 
-struct dispatcher {
+struct slotted_dispatcher {
     void *state;
     struct bal_fleet fleet;
     struct bal_rng rng;
@@ -53,7 +53,7 @@ struct slotted {
 
     const struct bal_policy *policy;
     const struct bal_policy_spec *spec;
-    struct dispatcher *dispatcher;
+    struct slotted_dispatcher *dispatcher;
     uint32_t dispatchers;
     bool reporting;
     double *speed; /* mean capacity of each server, for policies that ask for work */
@@ -166,7 +166,7 @@ static inline enum bal_code enqueue_jobs(struct slotted *s, uint32_t server, uin
 }
 
 static enum bal_code join_parts(struct slotted *s, uint32_t sender, uint32_t parts, bool many) {
-    const struct dispatcher *d = &s->dispatcher[sender];
+    const struct slotted_dispatcher *d = &s->dispatcher[sender];
     if (!d->job.split || parts > s->servers)
         internal_error(s, "the policy divided a batch in a way that it must not");
     uint64_t sum = 0;
@@ -182,12 +182,12 @@ static enum bal_code join_parts(struct slotted *s, uint32_t sender, uint32_t par
     return BAL_OK;
 }
 
-static inline void call_policy(struct slotted *s, struct dispatcher *d) {
+static inline void call_policy(struct slotted *s, struct slotted_dispatcher *d) {
     d->decision = s->policy->route(d->state, &d->fleet, &d->job, &d->rng);
 }
 
 static inline enum bal_code apply_decision(struct slotted *s, uint32_t sender, bool many) {
-    const struct dispatcher *d = &s->dispatcher[sender];
+    const struct slotted_dispatcher *d = &s->dispatcher[sender];
     return d->decision.parts == 0 ? enqueue_jobs(s, d->decision.server, d->job.count, sender, many)
                                   : join_parts(s, sender, d->decision.parts, many);
 }
@@ -277,7 +277,7 @@ static uint32_t pick_report_target(struct slotted *s) {
 static void become_idle(struct slotted *s, uint32_t server, bool many) {
     if (!s->reporting)
         return;
-    struct dispatcher *d = &s->dispatcher[many ? pick_report_target(s) : 0];
+    struct slotted_dispatcher *d = &s->dispatcher[many ? pick_report_target(s) : 0];
     s->tally.totals.reports++;
     s->policy->report(d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
 }
@@ -380,7 +380,7 @@ static void set_up_servers(struct slotted *s) {
 /* One that is alone has sent all jobs that are there. */
 static enum bal_code set_up_dispatcher(struct slotted *s, uint32_t index,
                                        const struct bal_policy_context *setting) {
-    struct dispatcher *d = &s->dispatcher[index];
+    struct slotted_dispatcher *d = &s->dispatcher[index];
     const bool many = s->dispatchers > 1;
     d->job = (struct bal_job){.split = s->model->split};
     d->state = malloc(bal_policy_size(s->spec, setting) + 1);
@@ -420,7 +420,7 @@ static void send_initial_reports(struct slotted *s) {
     for (uint32_t server = 0; server < s->servers; server++) {
         if (s->jobs[server] > 0)
             continue;
-        struct dispatcher *d =
+        struct slotted_dispatcher *d =
             &s->dispatcher[s->dispatchers > 1 ? bal_rng_below(&s->network, s->dispatchers) : 0];
         bal_policy_report(s->spec, d->state, &d->fleet, BAL_REPORT_IDLE, server, NULL);
     }

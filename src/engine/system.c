@@ -3,7 +3,7 @@
  * system.h. */
 #include "engine/system.h"
 
-#include "engine/watch.h"
+#include "engine/early_end.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -372,7 +372,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     system->report_left = system->features & POISSON_IDLE_REPORTS ? bal_rng_exp(&system->report_rng) : 0;
     bal_rng_init(&system->thinning_rng, run->seed, run->replication, BAL_STREAM_THINNING);
     system->curve = &model->curve;
-    system->per_most = 1 / bal_curve_most(&model->curve);
+    system->per_max = 1 / bal_curve_max(&model->curve);
     system->buffer = model->buffer;
     system->start = model->start;
     enum bal_code code = set_up_queues(system, words);

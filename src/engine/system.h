@@ -14,8 +14,8 @@
 #include "base/inline.h"
 #include "base/latency_ewma.h"
 #include "base/length_index.h"
-#include "engine/history.h"
 #include "engine/queues.h"
+#include "engine/span_history.h"
 #include "engine/tally.h"
 #include "engine/weights.h"
 
@@ -148,7 +148,7 @@ struct system {
     void (*power_timer)(struct system *system, uint32_t server, double now, unsigned state); /* NULL: the
                                                                                                 rates hold */
     const struct bal_curve *curve;
-    double per_most; /* 1 / its largest value */
+    double per_max; /* 1 / its largest value */
     struct bal_rng thinning_rng;
     struct tally tally;
     struct history history;
@@ -656,7 +656,7 @@ system_dispatch(struct system *system, double now, unsigned features,
 /* Where the arrival rate varies, arrivals are possible at its largest value, and real with this probability.
  */
 ALWAYS_INLINE bool system_arrival_is_real(struct system *system, double now) {
-    return bal_rng_uniform(&system->thinning_rng) < bal_curve_at(system->curve, now) * system->per_most;
+    return bal_rng_uniform(&system->thinning_rng) < bal_curve_at(system->curve, now) * system->per_max;
 }
 
 /* What a server does by itself at `now`, between two steps of the loop, happens like those: not before what

@@ -5,7 +5,7 @@
 #define FIGURE_LAYOUT_H
 
 #include "ballast/figure.h"
-#include "figure/scale.h"
+#include "figure/axis_scale.h"
 
 struct box {
     double left, top, width, height;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { NUMBER_MOST = 64 }; /* bytes of a number: beyond that no digit matters, and none is written so */
+enum { NUMBER_MAX = 64 }; /* bytes of a number: beyond that no digit matters, and none is written so */
 
 void bal_json_reader_init(struct json_reader *r, const char *text, size_t length) {
     *r = (struct json_reader){.start = text, .at = text, .end = text + length};
@@ -232,12 +232,12 @@ static size_t measure_number(const char *text) {
 }
 
 bool bal_json_reader_number(struct json_reader *r, double *number) {
-    char piece[NUMBER_MOST + 1] = "";
+    char piece[NUMBER_MAX + 1] = "";
     if (bal_json_reader_peek(r) != '-')
         return bal_json_reader_fail(r, "a number is missing");
-    memcpy(piece, r->at, r->end - r->at < NUMBER_MOST ? (size_t)(r->end - r->at) : NUMBER_MOST);
+    memcpy(piece, r->at, r->end - r->at < NUMBER_MAX ? (size_t)(r->end - r->at) : NUMBER_MAX);
     const size_t length = measure_number(piece);
-    if (length == 0 || length == NUMBER_MOST)
+    if (length == 0 || length == NUMBER_MAX)
         return bal_json_reader_fail(r, length ? "a number that is too long" : "no number of JSON");
     if (!bal_number_read(piece, number) || !isfinite(*number))
         return bal_json_reader_fail(r, "a number that is too large");

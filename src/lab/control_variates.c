@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { LEAST = 10 }; /* replications: with fewer, what the coefficients cost is more than they bring */
+enum { MIN = 10 }; /* replications: with fewer, what the coefficients cost is more than they bring */
 static const double doubtful = 0.999;
 
 /* Normal enough for a regression over ten runs, of which some have got one of the largest jobs? Of 800
@@ -47,7 +47,7 @@ static bool is_settled(const struct bal_case *c, const struct bal_result *result
 
 void bal_result_apply_control_variates(const struct bal_case *c, const struct bal_trial *trial, size_t count,
                                        struct bal_result *result) {
-    if (count < LEAST || !has_controls(c) || !is_settled(c, result))
+    if (count < MIN || !has_controls(c) || !is_settled(c, result))
         return;
     struct bal_control_regression controlled = {0};
     for (size_t r = 0; r < count; r++) {

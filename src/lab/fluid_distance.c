@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a trial, and measures how far its path is from that of the fluid model. */
-#include "lab/fluid_distance.h"
+#include "lab/fluid_trial.h"
 
 #include "ballast/fluid_distance.h"
 #include "ballast/predict.h"

@@ -4,7 +4,7 @@
 #include "lab/control_variates.h"
 #include "lab/doubt.h"
 #include "lab/draws.h"
-#include "lab/fluid_distance.h"
+#include "lab/fluid_trial.h"
 #include "lab/run_length.h"
 #include "lab/time_constant.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* The trials of one case so far. */
-struct record {
+struct run_record {
     struct bal_trial *trial;
     bool *complete;
     unsigned wanted; /* replications in all after this round */
@@ -36,7 +36,7 @@ struct lab {
     struct bal_case *cases; /* those given, their runs as long as they have become */
     size_t count;
     const struct bal_lab_options *options;
-    struct record *record;
+    struct run_record *record;
     unsigned *before; /* replications of each case before this round */
     struct task *task;
     size_t tasks;
@@ -75,7 +75,7 @@ static void run_task(void *context, size_t i) {
     struct lab *lab = context;
     const struct task *task = &lab->task[i];
     const struct bal_case *c = &lab->cases[task->which_case];
-    struct record *record = &lab->record[task->which_case];
+    struct run_record *record = &lab->record[task->which_case];
     struct bal_run run = c->run;
     run.replication = task->replication;
     run.stop = lab->options->stop;
@@ -93,7 +93,7 @@ static void run_task(void *context, size_t i) {
     pthread_mutex_unlock(&lab->lock);
 }
 
-static bool reserve_trials(struct record *record, unsigned capacity) {
+static bool reserve_trials(struct run_record *record, unsigned capacity) {
     if (capacity <= record->capacity)
         return true;
     struct bal_trial *trial = realloc(record->trial, capacity * sizeof *trial);
@@ -253,7 +253,7 @@ void bal_result_of(const struct bal_case *c, const struct bal_trial *trial, size
 }
 
 /* Moves the complete trials to the front, in order, and returns how many there are. */
-static unsigned keep_complete(struct record *record) {
+static unsigned keep_complete(struct run_record *record) {
     unsigned kept = 0;
     for (unsigned r = 0; r < record->capacity; r++)
         if (record->complete[r])
@@ -315,7 +315,7 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
         return lab->first_error.code ? lab->first_error.code : BAL_E_STOPPED;
     }
     for (size_t i = 0; i < lab->count; i++) {
-        struct record *record = &lab->record[i];
+        struct run_record *record = &lab->record[i];
         bal_result_of(&lab->cases[i], record->trial, record->wanted, &result[i]);
         lab->before[i] = record->wanted;
         if (lab->first_error.code)
@@ -328,7 +328,7 @@ static enum bal_code run_round(struct lab *lab, struct bal_result *result, bool 
 
 /* All of it again with runs of another length. */
 static void restart_case(struct lab *lab, size_t i, double time, unsigned wanted) {
-    struct record *record = &lab->record[i];
+    struct run_record *record = &lab->record[i];
     lab->cases[i].run.time = time;
     lab->before[i] = 0;
     record->wanted = wanted;

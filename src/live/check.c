@@ -9,7 +9,7 @@
  * No two servers keep a distance in time: each gap is drawn uniformly from 0.9 to 1.1 intervals, the second
  * one from 0 to 1, so that a thousand servers that were added at once are spread over the interval after
  * their first checks, and stay so. */
-#include "live/check.h"
+#include "live/check_private.h"
 
 #include "live/ledger.h"
 
@@ -199,7 +199,7 @@ bool bal_checks_next(struct bal_checks *checks, uint64_t now, uint32_t worker, s
 }
 
 uint64_t bal_checks_due(const struct bal_checks *checks) {
-    const double due = bal_tournament_least(tree_of(checks));
+    const double due = bal_tournament_min(tree_of(checks));
     return due < 1.8e19 ? (uint64_t)due : NEVER;
 }
 

@@ -156,7 +156,7 @@ bool bal_check_ranges_parse(struct bal_check_expected *e, const char *text, size
 /* Of RFC 9113. The header fields of the response are not decoded: a service that is healthy sends a message,
  * and one that is not known, or fails, sends none. Our settings are the defaults, and those of the server do
  * not matter for one small request, so they are not acknowledged: the connection ends before that is due. */
-enum { FRAME_HEAD = 9, FRAME_MOST = 16384, OUR_STREAM = 1 };
+enum { FRAME_HEAD = 9, FRAME_MAX = 16384, OUR_STREAM = 1 };
 enum frame_kind { DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, GOAWAY = 7 };
 enum { END_STREAM = 1, END_HEADERS = 4, PADDED = 8 };
 enum grpc_state { FRAME_HEADER, PAD_LENGTH, PAYLOAD };
@@ -250,7 +250,7 @@ static enum bal_check_result begin_frame(struct bal_check_reader *r) {
     r->at = 0;
     const uint32_t stream = (uint32_t)(f[5] & 127) << 24 | (uint32_t)f[6] << 16 | (uint32_t)f[7] << 8 | f[8];
     r->ours = stream == OUR_STREAM;
-    if (r->length > FRAME_MOST || (r->seen == FRAME_HEAD && r->kind != SETTINGS))
+    if (r->length > FRAME_MAX || (r->seen == FRAME_HEAD && r->kind != SETTINGS))
         return BAL_CHECK_MALFORMED;
     if (r->kind == GOAWAY)
         return BAL_CHECK_CLOSED;
@@ -279,7 +279,7 @@ static enum bal_check_result add_to_message(struct bal_check_reader *r, unsigned
     if (r->message == MESSAGE_PREFIX) {
         const unsigned char *p = r->line;
         r->need = (uint32_t)p[1] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 8 | p[4];
-        if (p[0] != 0 || r->need > FRAME_MOST)
+        if (p[0] != 0 || r->need > FRAME_MAX)
             return BAL_CHECK_MALFORMED;
     }
     if (r->message < MESSAGE_PREFIX + r->need)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The limit of requests in service that finds itself: concurrency.h has the idea, docs/decisions/0200 why. */
-#include "live/concurrency.h"
+/* The limit of requests in service that finds itself: concurrency_private.h has the idea, docs/decisions/0200
+ * why. */
+#include "live/concurrency_private.h"
 
 #include <math.h>
 
@@ -52,16 +53,17 @@ static bool can_fall_to(const struct concurrency *c, uint32_t level) {
 
 /* ---- what is known ---- */
 
-struct step {
+struct limit_step {
     double gain, sd; /* of the rate at the upper of two levels over that at the lower one */
 };
 
-static struct step compare(const struct concurrency *c, uint32_t low, uint32_t high) {
+static struct limit_step compare(const struct concurrency *c, uint32_t low, uint32_t high) {
     const double evidence =
         1 / (1 / (c->at[low].evidence + smallest) + 1 / (c->at[high].evidence + smallest));
     const double difference = c->at[high].shape - c->at[low].shape;
     const double ratio = exp(difference * evidence / (evidence + doubt));
-    return (struct step){.gain = ratio - 1, .sd = fmax(ratio, 1) * sqrt(c->dispersion / (evidence + doubt))};
+    return (struct limit_step){.gain = ratio - 1,
+                               .sd = fmax(ratio, 1) * sqrt(c->dispersion / (evidence + doubt))};
 }
 
 /* What a step up must gain to be taken: less where requests wait nearly always. */
@@ -84,7 +86,7 @@ static double worth_falling(const struct concurrency *c, uint32_t low) {
 static uint32_t find_lower(const struct concurrency *c) {
     uint32_t lower = c->level;
     for (uint32_t low = c->level; low-- > 0 && can_fall_to(c, low);) {
-        const struct step way = compare(c, low, c->level);
+        const struct limit_step way = compare(c, low, c->level);
         const double most = way.gain + certain * way.sd;
         if (most < worth)
             lower = low;
@@ -97,7 +99,7 @@ static uint32_t find_lower(const struct concurrency *c) {
 /* The lowest level from half of the limit on that may turn out to be as good; the limit: none. */
 static uint32_t find_doubtful(const struct concurrency *c) {
     for (uint32_t low = 0; low < c->level; low++) {
-        const struct step way = compare(c, low, c->level);
+        const struct limit_step way = compare(c, low, c->level);
         if (can_fall_to(c, low) && 2 * top_of(low) >= top_of(c->level) &&
             way.gain - certain * way.sd < worth_falling(c, low))
             return low;
@@ -108,7 +110,7 @@ static uint32_t find_doubtful(const struct concurrency *c) {
 static void decide(struct concurrency *c) {
     const uint32_t before = c->level;
     if (can_rise(c)) {
-        const struct step up = compare(c, c->level, c->level + 1);
+        const struct limit_step up = compare(c, c->level, c->level + 1);
         if (up.gain - certain * up.sd > worth_rising(c)) {
             c->level++;
             c->raised++;
@@ -170,12 +172,12 @@ static void end_window(struct concurrency *c, double ended, double expected) {
 
 /* Completions, and what would be expected of them at speed 1; and the variance of the latter's logarithm, as
  * far as it comes from the shape. */
-struct sum {
+struct gain_sum {
     double ended, expected, variance;
 };
 
-static struct sum sum_window(struct concurrency *c) {
-    struct sum sum = {0, 0, 0};
+static struct gain_sum sum_window(struct concurrency *c) {
+    struct gain_sum sum = {0, 0, 0};
     for (uint32_t i = 0; i < CONCURRENCY_LEVELS; i++) {
         sum.ended += c->at[i].ended;
         sum.expected += c->at[i].time * exp(c->at[i].shape);
@@ -183,8 +185,8 @@ static struct sum sum_window(struct concurrency *c) {
     return sum;
 }
 
-static struct sum sum_cycle(struct concurrency *c) {
-    struct sum sum = {0, 0, 0};
+static struct gain_sum sum_cycle(struct concurrency *c) {
+    struct gain_sum sum = {0, 0, 0};
     for (uint32_t i = 0; i < CONCURRENCY_LEVELS; i++) {
         struct concurrency_level *level = &c->at[i];
         if (level->cycle_time > 0 && level->evidence < 1)
@@ -200,7 +202,7 @@ static struct sum sum_cycle(struct concurrency *c) {
 
 /* Has the app become faster or slower? Two sums of the standard deviations by which cycles were above or
  * below the window so far, half a one for each cycle taken off. */
-static bool has_changed(struct concurrency *c, const struct sum *window, const struct sum *cycle) {
+static bool has_changed(struct concurrency *c, const struct gain_sum *window, const struct gain_sum *cycle) {
     if (window->ended < 1 || !(window->expected > 0) || !(cycle->expected > 0))
         return false;
     const double mean = cycle->expected * window->ended / window->expected;
@@ -213,7 +215,7 @@ static bool has_changed(struct concurrency *c, const struct sum *window, const s
 }
 
 static void end_cycle(struct concurrency *c) {
-    const struct sum cycle = sum_cycle(c), before = sum_window(c);
+    const struct gain_sum cycle = sum_cycle(c), before = sum_window(c);
     double time = 0;
     const bool changed = has_changed(c, &before, &cycle);
     if (changed)
@@ -230,7 +232,7 @@ static void end_cycle(struct concurrency *c) {
         c->rate = cycle.ended / time;
         c->speed = cycle.ended / cycle.expected;
     }
-    const struct sum window = sum_window(c);
+    const struct gain_sum window = sum_window(c);
     if (window.ended >= c->window && window.expected > 0)
         end_window(c, window.ended, window.expected);
 }
@@ -240,7 +242,7 @@ static void end_cycle(struct concurrency *c) {
 static uint32_t choose_level(const struct concurrency *c) {
     const bool anyway = c->phase / PHASES % OFTEN == 0;
     if (c->phase % PHASES == 0 && can_rise(c)) {
-        const struct step up = compare(c, c->level, c->level + 1);
+        const struct limit_step up = compare(c, c->level, c->level + 1);
         return c->level + (anyway || up.gain + certain * up.sd > worth_rising(c));
     }
     if (c->phase % PHASES == 2 && c->level > 0 && can_fall_to(c, c->level - 1)) {
@@ -316,12 +318,12 @@ struct bal_concurrency_view bal_concurrency_view(const struct concurrency *c) {
                                         .lowered = c->lowered,
                                         .changes = c->changes};
     if (can_rise(c)) {
-        const struct step up = compare(c, c->level, c->level + 1);
+        const struct limit_step up = compare(c, c->level, c->level + 1);
         view.gain = up.gain;
         view.gain_sd = up.sd;
     }
     if (c->level > 0 && can_fall_to(c, c->level - 1)) { /* as a share of what the limit does */
-        const struct step last = compare(c, c->level - 1, c->level);
+        const struct limit_step last = compare(c, c->level - 1, c->level);
         view.loss = last.gain / (1 + last.gain);
         view.loss_sd = last.sd / (1 + last.gain) / (1 + last.gain);
     }

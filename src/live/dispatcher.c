@@ -947,7 +947,7 @@ static void expire_server_state(struct bal_dispatcher *d, uint32_t server) {
 }
 
 static void expire_all(struct bal_dispatcher *d) {
-    while (bal_tournament_least(d->due) <= (double)d->block->now)
+    while (bal_tournament_min(d->due) <= (double)d->block->now)
         expire_server_state(d, bal_tournament_draw(d->due, &d->chance));
 }
 
@@ -970,7 +970,7 @@ static void handle_deadlines(struct bal_dispatcher *d) {
 /* The next time, at least one nanosecond from now. */
 static uint64_t next_deadline(const struct bal_dispatcher *d) {
     const struct block *block = d->block;
-    const double known = fmin(bal_tournament_least(d->due), (double)block->members_at);
+    const double known = fmin(bal_tournament_min(d->due), (double)block->members_at);
     const double due = fmin(known, block->backlog.announce_at);
     uint64_t next = due < 1.8e19 ? (uint64_t)due : NEVER;
     for (uint32_t k = 0; k <= block->config.classes; k++) {

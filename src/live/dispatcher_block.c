@@ -404,12 +404,12 @@ static const char *find_list_fault(const struct bal_dispatcher *d) {
 }
 
 /* What the requests under way imply for a server. Some servers at a time are counted in one pass. */
-struct tally {
+struct block_tally {
     uint32_t own, urgent, trials;
 };
 enum { TALLIES = 64 };
 
-static void count_requests(const struct bal_dispatcher *d, uint32_t first, struct tally *tally) {
+static void count_requests(const struct bal_dispatcher *d, uint32_t first, struct block_tally *tally) {
     for (uint32_t i = 0; i < d->block->config.requests; i++) {
         const struct request *r = request_at(d, i);
         if (!is_under_way(r) || r->server - first >= TALLIES)
@@ -421,7 +421,7 @@ static void count_requests(const struct bal_dispatcher *d, uint32_t first, struc
 }
 
 static const char *find_server_fault(const struct bal_dispatcher *d, uint32_t server,
-                                     const struct tally *tally) {
+                                     const struct block_tally *tally) {
     const struct server *s = &d->server[server];
     const uint32_t own = tally->own;
     if (own != d->own[server] || tally->urgent != d->urgent[server])
@@ -476,7 +476,7 @@ const char *bal_dispatcher_find_inconsistency(const struct bal_dispatcher *d) {
     if (!fault && d->open->count == 0)
         fault = find_wrongly_closed(d);
     uint32_t excluded = 0, questions = 0, members = 0;
-    struct tally tally[TALLIES];
+    struct block_tally tally[TALLIES];
     for (uint32_t server = 0; !fault && server < d->servers; server++) {
         if (server % TALLIES == 0) {
             memset(tally, 0, sizeof tally);

@@ -8,7 +8,7 @@
 #include "live/dispatcher_private.h"
 
 /* In beats; messages in one beat. */
-enum { SILENT_BEATS = 5, JOINS_MOST = 32 };
+enum { SILENT_BEATS = 5, JOINS_MAX = 32 };
 
 enum bal_receipt bal_dispatcher_receive_unknown(struct bal_dispatcher *d, const struct bal_message *message,
                                                 uint32_t *server) {
@@ -62,7 +62,7 @@ void bal_dispatcher_update_members(struct bal_dispatcher *d) {
     uint32_t sent = 0;
     for (uint32_t server = 0; block->config.join.own.family && !block->detached && server < d->servers;
          server++)
-        if (sent < JOINS_MOST)
+        if (sent < JOINS_MAX)
             sent += send_join(d, server);
 }
 

@@ -13,9 +13,9 @@
 
 uint32_t bal_dispatcher_probe_room(const struct bal_policy_spec *policy,
                                    const struct bal_dispatcher_config *config) {
-    const bool all = bal_policy_flags(policy) & BAL_NEEDS_INDEX || config->servers < ASKED_MOST ||
+    const bool all = bal_policy_flags(policy) & BAL_NEEDS_INDEX || config->servers < ASKED_MAX ||
                      (config->policy_room && !config->stations);
-    return all ? config->servers : ASKED_MOST;
+    return all ? config->servers : ASKED_MAX;
 }
 
 size_t bal_dispatcher_policy_room(const struct bal_dispatcher_config *config) {

@@ -13,10 +13,10 @@
 #include "base/latency_ewma.h"
 #include "base/length_index.h"
 #include "base/tournament.h"
-#include "live/check.h"
-#include "live/concurrency.h"
+#include "live/check_private.h"
+#include "live/concurrency_private.h"
 #include "live/drain_rate.h"
-#include "live/join.h"
+#include "live/join_private.h"
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/closing.h"
@@ -25,13 +25,13 @@
 #include "policy/offers.h"
 #include "policy/pace.h"
 #include "policy/slot_requests.h"
-#include "policy/slow_start.h"
+#include "policy/slow_start_credit.h"
 #include "policy/start_request.h"
 #include "policy/tries.h"
 
 #define NEVER UINT64_MAX
 enum {
-    ASKED_MOST = 64,  /* servers probed for a request, unless the policy probes all */
+    ASKED_MAX = 64,   /* servers probed for a request, unless the policy probes all */
     INQUIRIES = 1024, /* requests that wait for replies at once */
     POLICY_TEXT = 256,
 };

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RESYNCS_MOST = 64 }; /* stations that get a RESYNC each; where more are new, one goes to all */
+enum { RESYNCS_MAX = 64 }; /* stations that get a RESYNC each; where more are new, one goes to all */
 
 static const uint64_t day = UINT64_C(86400000000000); /* in ns */
 
@@ -196,10 +196,10 @@ static bool set_server(struct bal_dispatcher *d, const struct bal_dispatcher_ser
  * because the outbox is full. */
 static void send_resync(struct bal_dispatcher *d, const struct bal_dispatcher_server *servers,
                         const uint32_t *new, uint32_t count) {
-    if (count > RESYNCS_MOST)
+    if (count > RESYNCS_MAX)
         bal_dispatcher_enqueue_message(
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = BAL_EVERYONE});
-    for (uint32_t i = 0; count <= RESYNCS_MOST && i < count; i++)
+    for (uint32_t i = 0; count <= RESYNCS_MAX && i < count; i++)
         bal_dispatcher_enqueue_message(
             d, (struct bal_message){.type = BAL_MSG_RESYNC, .receiver = servers[new[i]].station});
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Slots that find themselves, at a dispatcher without stations: one limit for each server whose slots are not
- * given (concurrency.h). It follows the requests of this dispatcher, of all its processes; others must not
- * send to these servers. A limit takes effect with the next response: then the policy is told what has
- * changed. */
+ * given (concurrency_private.h). It follows the requests of this dispatcher, of all its processes; others
+ * must not send to these servers. A limit takes effect with the next response: then the policy is told what
+ * has changed. */
 #include "live/dispatcher_private.h"
 
 static bool is_found(const struct bal_dispatcher *d, uint32_t server) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Addresses as text, and ranges of them; which JOIN is answered, accepted or refused. */
-#include "live/join.h"
+#include "live/join_private.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -55,7 +55,7 @@ static void notify_owner(struct bal_station *s, uint32_t i) {
 /* ---- those that wait ---- */
 
 static void remove_from_queue(struct bal_station *s, uint32_t i) {
-    struct job *j = job_at(s, i);
+    struct station_job *j = job_at(s, i);
     j->place = j->entry.order;
     bal_ledger_remove(&s->ledger, &s->block->waiting[j->entry.rank], i);
     if (--s->block->waiting_count == 0)
@@ -64,7 +64,7 @@ static void remove_from_queue(struct bal_station *s, uint32_t i) {
 
 /* Its process learns that it may not wait any longer. */
 static void turn_away(struct bal_station *s, uint32_t i) {
-    struct job *j = job_at(s, i);
+    struct station_job *j = job_at(s, i);
     remove_from_queue(s, i);
     s->block->jobs[j->entry.rank]--;
     notify_owner(s, i);
@@ -141,7 +141,7 @@ uint32_t bal_station_forward_waiting(struct bal_station *s, uint32_t amount, uin
         }
     }
     for (uint32_t k = count; k-- > 0;) { /* in the order in which they came */
-        struct job *j = job_at(s, given[k]);
+        struct station_job *j = job_at(s, given[k]);
         j->target = target;
         j->moved = 1;
         block->jobs[j->entry.rank]--;
@@ -169,7 +169,7 @@ static void rebalance(struct bal_station *s) {
 
 static bool admit_request(struct bal_station *s, uint32_t i, struct bal_station_task *task) {
     struct station_block *block = s->block;
-    struct job *j = job_at(s, i);
+    struct station_job *j = job_at(s, i);
     if (block->power == BAL_POWER_ON && block->slots_used < slots_now(block)) {
         block->slots_used++;
         block->counts.ran++;
@@ -211,7 +211,7 @@ void bal_station_arrive(struct bal_station *s, uint64_t now, uint32_t rank, uint
     rank = rank < block->config.classes ? rank : block->config.classes - 1;
     *task = (struct bal_station_task){.verdict = BAL_FULL};
     if (i != BAL_NOBODY) {
-        struct job *j = job_at(s, i);
+        struct station_job *j = job_at(s, i);
         j->entry.rank = rank;
         j->moved = moved;
         j->dispatcher = dispatcher;
@@ -242,7 +242,7 @@ static uint32_t find_job(struct bal_station *s, uint64_t ticket, unsigned states
 /* Removes a request in any state. */
 static void remove_job(struct bal_station *s, uint32_t i) {
     struct station_block *block = s->block;
-    struct job *j = job_at(s, i);
+    struct station_job *j = job_at(s, i);
     const enum job_state state = (enum job_state)j->entry.state;
     const bool away = is_forwarded(j), slot = has_slot(j);
     bal_ledger_entry_set(&j->entry, BAL_ENTRY_FREE);
@@ -257,7 +257,7 @@ static void remove_job(struct bal_station *s, uint32_t i) {
 }
 
 /* What the app has done is remembered: how long it takes, and how much of it fails. */
-static void update_latency_stats(struct bal_station *s, const struct job *j, bool failed) {
+static void update_latency_stats(struct bal_station *s, const struct station_job *j, bool failed) {
     struct station_block *block = s->block;
     if (block->waiting_count)
         drain_rate_add(&block->drain_rate, block->now);
@@ -293,7 +293,7 @@ bool bal_station_returned(struct bal_station *s, uint64_t now, uint64_t ticket) 
     const uint32_t i = find_job(s, ticket, 1 << FORWARDED);
     if (i != BAL_NOBODY) {
         struct station_block *block = s->block;
-        struct job *j = job_at(s, i);
+        struct station_job *j = job_at(s, i);
         block->counts.returned++;
         block->away--;
         block->waiting_count++;
@@ -322,7 +322,7 @@ bool bal_station_cancel(struct bal_station *s, uint64_t now, uint64_t ticket) {
 
 /* What its process gets to know of a request in one of these three states. */
 static struct bal_station_task task_of(const struct bal_station *s, uint32_t i) {
-    const struct job *j = job_at(s, i);
+    const struct station_job *j = job_at(s, i);
     struct bal_station_task task = {.verdict = j->entry.state == GRANTED      ? BAL_RUN
                                                : j->entry.state == FORWARDING ? BAL_FORWARD
                                                                               : BAL_FULL,

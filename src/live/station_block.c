@@ -40,9 +40,9 @@ static size_t lay_out(struct bal_station *s, char *base, const struct bal_statio
     s->stations = carve(base, &size, bal_set_size(n));
     s->backlogged = carve(base, &size, bal_set_size(n));
     s->holders = carve(base, &size, bal_set_size(n));
-    void *ledger = carve(base, &size, bal_ledger_size(capacity(config), sizeof(struct job)));
+    void *ledger = carve(base, &size, bal_ledger_size(capacity(config), sizeof(struct station_job)));
     if (ledger)
-        s->ledger = bal_ledger_at(ledger, capacity(config), sizeof(struct job));
+        s->ledger = bal_ledger_at(ledger, capacity(config), sizeof(struct station_job));
     return size;
 }
 
@@ -121,7 +121,7 @@ void bal_station_rebuild_peer_sets(struct bal_station *s) {
     bal_set_init(s->dispatchers, n);
     bal_set_init(s->stations, n);
     for (uint32_t i = 0; i < n; i++) {
-        const struct peer *peer = &s->peer[i];
+        const struct station_peer *peer = &s->peer[i];
         if (peer->kind == NO_PEER)
             continue;
         s->block->joins.members += peer->member_until > 0;
@@ -160,7 +160,7 @@ void bal_station_create(void *memory, const struct bal_station_config *config, u
     block->offer_at = config->offer_ns ? now : NEVER;
     begin_finding(block);
     bal_sender_init(&block->sender, config->fleet, config->id, config->boot);
-    bal_ledger_init(&s->ledger, capacity(config), sizeof(struct job));
+    bal_ledger_init(&s->ledger, capacity(config), sizeof(struct station_job));
     empty_lists(s);
     bal_station_rebuild_peer_sets(s);
     __atomic_store_n(&block->magic, magic, __ATOMIC_RELEASE);
@@ -201,7 +201,7 @@ static enum bal_code check_ids(const struct bal_station *s, const uint64_t *ids,
 void bal_station_remove_peer(struct bal_station *s, uint32_t number) {
     const uint64_t offers = s->peer[number].party.offers;
     s->block->offers_before = offers > s->block->offers_before ? offers : s->block->offers_before;
-    s->peer[number] = (struct peer){0};
+    s->peer[number] = (struct station_peer){0};
 }
 
 static void add_peers(struct bal_station *s, const uint64_t *ids, uint32_t count, enum peer_kind kind) {
@@ -209,7 +209,7 @@ static void add_peers(struct bal_station *s, const uint64_t *ids, uint32_t count
         if (bal_directory_find(s->directory, s->places, s->peer_id, ids[i]) != BAL_DIRECTORY_NOBODY)
             continue;
         const uint32_t number = bal_station_free_peer(s);
-        s->peer[number] = (struct peer){.party = {.offers = s->block->offers_before}};
+        s->peer[number] = (struct station_peer){.party = {.offers = s->block->offers_before}};
         s->peer_id[number] = ids[i];
         __atomic_store_n(&s->peer[number].kind, (uint32_t)kind, __ATOMIC_RELEASE);
     }
@@ -217,7 +217,7 @@ static void add_peers(struct bal_station *s, const uint64_t *ids, uint32_t count
 
 /* Of a new list: it stays what it is, or a member is listed now, or it is no peer any longer. */
 static void list_peer(struct bal_station *s, uint32_t i, bool as_dispatcher, bool as_station) {
-    struct peer *peer = &s->peer[i];
+    struct station_peer *peer = &s->peer[i];
     const bool member = peer->member_until > 0;
     const bool listed = peer->kind == DISPATCHER ? as_dispatcher : as_station;
     if (member && (as_dispatcher || as_station))
@@ -259,7 +259,7 @@ enum bal_code bal_station_configure(struct bal_station *s, uint64_t now, const u
 static void place_job(void *user, uint32_t i) {
     struct bal_station *s = user;
     struct station_block *block = s->block;
-    struct job *j = job_at(s, i);
+    struct station_job *j = job_at(s, i);
     switch ((enum job_state)j->entry.state) {
     case WAITING:
         bal_ledger_insert_by_order(&s->ledger, &block->waiting[j->entry.rank], i);
@@ -314,7 +314,7 @@ static const char *find_job_fault(const struct bal_station *s) {
     const struct station_block *block = s->block;
     uint32_t in_slots = 0, away = 0, used = 0, must = 0, waiting = 0, jobs[BAL_CLASSES_MAX] = {0};
     for (uint32_t i = 0; i < s->ledger.head->capacity; i++) {
-        const struct job *j = job_at(s, i);
+        const struct station_job *j = job_at(s, i);
         if (j->entry.state == BAL_ENTRY_FREE)
             continue;
         if (!s->worker[j->entry.owner].used)

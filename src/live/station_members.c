@@ -10,21 +10,21 @@
 /* In heartbeats to it: how long a dispatcher is silent until it is sent a JOIN. */
 enum { SOON = 5, SELDOM = 30 };
 
-static bool is_member(const struct peer *peer) {
+static bool is_member(const struct station_peer *peer) {
     return peer->kind == DISPATCHER && peer->member_until > 0;
 }
 
 /* The caller rebuilds the sets. NULL: there is no room. */
-static struct peer *add_member(struct bal_station *s, const struct bal_member *member) {
+static struct station_peer *add_member(struct bal_station *s, const struct bal_member *member) {
     struct station_block *block = s->block;
     const uint32_t number = bal_station_free_peer(s);
     if (number == BAL_NOBODY)
         return NULL;
-    struct peer *peer = &s->peer[number];
-    *peer = (struct peer){.member_until = block->now + block->config.join.silent_ns,
-                          .heard_at = block->now,
-                          .address = member->address,
-                          .party = {.offers = block->offers_before}};
+    struct station_peer *peer = &s->peer[number];
+    *peer = (struct station_peer){.member_until = block->now + block->config.join.silent_ns,
+                                  .heard_at = block->now,
+                                  .address = member->address,
+                                  .party = {.offers = block->offers_before}};
     s->peer_id[number] = member->id;
     __atomic_store_n(&peer->kind, (uint32_t)DISPATCHER, __ATOMIC_RELEASE);
     bal_joins_add(&block->joins);
@@ -55,7 +55,7 @@ enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct
     if (receipt != BAL_RECEIPT_FRESH)
         return receipt;
     const struct bal_member member = {message->sender, message->join.address};
-    struct peer *peer = add_member(s, &member);
+    struct station_peer *peer = add_member(s, &member);
     if (!peer)
         return BAL_RECEIPT_REFUSED;
     bal_replay_window_trust_boot(&peer->window, message->boot, message->sequence);
@@ -65,14 +65,14 @@ enum bal_receipt bal_station_receive_unknown(struct bal_station *s, const struct
 }
 
 void bal_station_peer_heard(struct bal_station *s, uint32_t number) {
-    struct peer *peer = &s->peer[number];
+    struct station_peer *peer = &s->peer[number];
     peer->heard_at = s->block->now;
     if (is_member(peer))
         peer->member_until = s->block->now + s->block->config.join.silent_ns;
 }
 
 void bal_station_answer_challenge(struct bal_station *s, uint32_t number, uint64_t nonce) {
-    struct peer *peer = &s->peer[number];
+    struct station_peer *peer = &s->peer[number];
     const struct bal_join_config *join = &s->block->config.join;
     if (peer->kind != DISPATCHER || is_member(peer) || !join->own.family)
         return;
@@ -94,7 +94,7 @@ static bool forget_silent(struct bal_station *s) {
 }
 
 static void send_join(struct bal_station *s, uint32_t number) {
-    struct peer *peer = &s->peer[number];
+    struct station_peer *peer = &s->peer[number];
     const uint64_t now = s->block->now;
     const bool soon = !peer->heard_at || peer->joined_there;
     if (is_member(peer) || now < peer->join_at)
@@ -131,7 +131,7 @@ uint64_t bal_station_members_version(const struct bal_station *s) {
     return s->block->joins.version;
 }
 
-static uint64_t silence_of(const struct peer *peer, uint64_t now) {
+static uint64_t silence_of(const struct station_peer *peer, uint64_t now) {
     if (!peer->heard_at)
         return UINT64_MAX;
     return now > peer->heard_at ? now - peer->heard_at : 0;

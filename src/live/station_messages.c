@@ -186,7 +186,7 @@ bool bal_station_piggyback_offer(struct bal_station *s, uint64_t now, uint64_t t
     bal_station_enter(s, now);
     const struct station_block *block = s->block;
     const uint32_t i = bal_ledger_find(&s->ledger, ticket);
-    struct job *j = i == BAL_NOBODY ? NULL : job_at(s, i);
+    struct station_job *j = i == BAL_NOBODY ? NULL : job_at(s, i);
     const struct bal_offers offers = bal_station_offers(s);
     const bool may = j && j->entry.state == RUNNING && !j->moved && !j->reserved_for &&
                      block->power == BAL_POWER_ON && !block->draining &&
@@ -342,7 +342,7 @@ void bal_station_reset_dispatcher(struct bal_station *s, uint32_t number) {
 /* It hears of us at once, so that it knows how long that is valid; when it hears of us again is random, so
  * that not all stations do it at the same time. */
 static void set_pace(struct bal_station *s, uint32_t number, uint32_t beat_ms) {
-    struct peer *peer = &s->peer[number];
+    struct station_peer *peer = &s->peer[number];
     peer->pace_ns = (uint64_t)beat_ms * 1000000;
     peer->beat_due = s->block->now + (uint64_t)(bal_rng_uniform(&s->rng) * (double)peer->pace_ns);
     send_heartbeat_to(s, number);
@@ -425,7 +425,7 @@ static enum bal_receipt receive_message(struct bal_station *s, const struct bal_
     const uint32_t number = find_peer(s, message->sender);
     if (number == BAL_DIRECTORY_NOBODY)
         return bal_station_receive_unknown(s, message);
-    struct peer *peer = &s->peer[number];
+    struct station_peer *peer = &s->peer[number];
     const uint64_t boot = peer->window.boot;
     const enum bal_receipt receipt = admit_message(s, &peer->window, message);
     if (receipt <= BAL_RECEIPT_LATE)
@@ -457,7 +457,7 @@ enum bal_receipt bal_station_receive(struct bal_station *s, uint64_t now, const 
 
 static void send_heartbeat_in_turn(struct bal_station *s, uint32_t number) {
     const struct station_block *block = s->block;
-    struct peer *peer = &s->peer[number];
+    struct station_peer *peer = &s->peer[number];
     const bool due = pace_is_time((double)peer->pace_ns, (double)block->config.beat_ns, (double)block->now,
                                   (double)peer->beat_due);
     if (!due && !(peer->news && peer->party.offered))

@@ -9,9 +9,9 @@
 #include "ballast/random.h"
 #include "ballast/set.h"
 #include "base/latency_ewma.h"
-#include "live/concurrency.h"
+#include "live/concurrency_private.h"
 #include "live/drain_rate.h"
-#include "live/join.h"
+#include "live/join_private.h"
 #include "live/ledger.h"
 #include "live/workers.h"
 #include "policy/offers.h"
@@ -28,7 +28,7 @@ enum job_state {
     TURNED_AWAY, /* it may not wait any longer, and its process does not know yet */
 };
 
-struct job {
+struct station_job {
     struct bal_ledger_entry entry;
     uint64_t since;         /* it came */
     uint64_t target;        /* of FORWARDING and FORWARDED */
@@ -41,7 +41,7 @@ struct job {
 
 enum peer_kind { NO_PEER, DISPATCHER, STATION };
 
-struct peer {
+struct station_peer {
     uint32_t kind;              /* written last */
     uint32_t joined_there;      /* DISPATCHER: it has challenged our JOIN, so that we may be a member there */
     uint64_t member_until;      /* DISPATCHER: it has joined, and is forgotten then; 0: it is listed */
@@ -99,7 +99,7 @@ struct bal_station {
     struct bal_rng rng;
     struct bal_ledger ledger;
     struct bal_worker *worker;
-    struct peer *peer;
+    struct station_peer *peer;
     uint64_t *peer_id;
     uint32_t *directory;
     uint32_t places;
@@ -109,15 +109,15 @@ struct bal_station {
     struct bal_message out[]; /* of the box: a heartbeat for each peer, and others */
 };
 
-static inline struct job *job_at(const struct bal_station *s, uint32_t i) {
-    return (struct job *)bal_ledger_get(&s->ledger, i);
+static inline struct station_job *job_at(const struct bal_station *s, uint32_t i) {
+    return (struct station_job *)bal_ledger_get(&s->ledger, i);
 }
 
-static inline bool has_slot(const struct job *j) {
+static inline bool has_slot(const struct station_job *j) {
     return j->entry.state == GRANTED || j->entry.state == RUNNING;
 }
 
-static inline bool is_forwarded(const struct job *j) {
+static inline bool is_forwarded(const struct station_job *j) {
     return j->entry.state == FORWARDING || j->entry.state == FORWARDED;
 }
 

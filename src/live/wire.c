@@ -34,7 +34,7 @@ struct field {
 
 /* A body: its members in their order on the wire; the last of them may be the number of array elements that
  * follow. */
-struct layout {
+struct message_layout {
     const char *name;
     const struct field *fields;
     unsigned count;
@@ -110,7 +110,7 @@ static const struct field pace_fields[] = {
 #define LAYOUT(name, fields, elements)                                                                       \
     { name, fields, sizeof(fields) / sizeof *(fields), elements }
 
-static const struct layout layouts[] = {
+static const struct message_layout layouts[] = {
     [BAL_MSG_IDLE] = LAYOUT("IDLE", idle_fields, NULL),
     [BAL_MSG_LOAD] = LAYOUT("LOAD", load_fields, &load_jobs),
     [BAL_MSG_POWER] = LAYOUT("POWER", power_fields, NULL),
@@ -131,7 +131,7 @@ static const struct layout layouts[] = {
 _Static_assert(sizeof layouts / sizeof *layouts == BAL_MSG_TYPES, "a message that nobody counts");
 
 /* NULL when there is no such type. */
-static const struct layout *layout_of(unsigned type) {
+static const struct message_layout *layout_of(unsigned type) {
     return type > 0 && type < sizeof layouts / sizeof *layouts ? &layouts[type] : NULL;
 }
 
@@ -180,7 +180,7 @@ static bool is_within(const struct field *field, uint64_t value) {
 }
 
 /* How many elements the message has; its fields are within their ranges. */
-static uint32_t element_count(const struct bal_message *message, const struct layout *layout) {
+static uint32_t element_count(const struct bal_message *message, const struct message_layout *layout) {
     return layout->elements ? (uint32_t)load_field(message, &layout->fields[layout->count - 1], 0) : 0;
 }
 
@@ -196,7 +196,7 @@ static const char *head_fault(const struct bal_message *message) {
     return message->sequence == 0 ? "sequence" : NULL;
 }
 
-static const char *range_fault(const struct bal_message *message, const struct layout *layout) {
+static const char *range_fault(const struct bal_message *message, const struct message_layout *layout) {
     for (unsigned f = 0; f < layout->count; f++)
         if (!is_within(&layout->fields[f], load_field(message, &layout->fields[f], 0)))
             return layout->fields[f].name;
@@ -320,14 +320,15 @@ uint64_t bal_address_id(const char *text, size_t length) {
 
 /* ---- messages to bytes ---- */
 
-static size_t body_size(const struct layout *layout, uint32_t elements) {
+static size_t body_size(const struct message_layout *layout, uint32_t elements) {
     size_t size = 0;
     for (unsigned f = 0; f < layout->count; f++)
         size += layout->fields[f].width;
     return layout->elements ? size + (size_t)elements * layout->elements->width : size;
 }
 
-static uint8_t *put_body(uint8_t *to, const struct bal_message *message, const struct layout *layout) {
+static uint8_t *put_body(uint8_t *to, const struct bal_message *message,
+                         const struct message_layout *layout) {
     for (unsigned f = 0; f < layout->count; f++)
         to = put_uint(to, load_field(message, &layout->fields[f], 0), layout->fields[f].width);
     const uint32_t elements = element_count(message, layout);
@@ -372,7 +373,7 @@ static void get_head(const uint8_t *bytes, struct bal_message *message) {
 }
 
 /* False when the size is not that of the type. The number of elements is checked before they are read. */
-static bool get_body(const uint8_t *bytes, size_t size, const struct layout *layout,
+static bool get_body(const uint8_t *bytes, size_t size, const struct message_layout *layout,
                      struct bal_message *message) {
     if (size < body_size(layout, 0))
         return false;
@@ -401,7 +402,7 @@ static enum bal_receipt decode(const uint8_t *bytes, size_t size, const struct b
         return BAL_RECEIPT_VERSION;
     if (!is_signed_with_any(bytes, size, keys))
         return BAL_RECEIPT_BAD_MAC;
-    const struct layout *layout = layout_of(bytes[AT_TYPE]);
+    const struct message_layout *layout = layout_of(bytes[AT_TYPE]);
     if (!layout || bytes[AT_ZERO] != 0)
         return BAL_RECEIPT_MALFORMED;
     get_head(bytes, message);
@@ -528,7 +529,7 @@ enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_r
 /* ---- for people ---- */
 
 const char *bal_message_name(enum bal_message_type type) {
-    const struct layout *layout = layout_of(type);
+    const struct message_layout *layout = layout_of(type);
     return layout ? layout->name : "?";
 }
 
@@ -557,7 +558,7 @@ size_t bal_message_print(const struct bal_message *message, char *text, size_t s
     PRINT("%s %llu > %llu, boot %llu sequence %llu", bal_message_name(message->type),
           (unsigned long long)message->sender, (unsigned long long)message->receiver,
           (unsigned long long)message->boot, (unsigned long long)message->sequence);
-    const struct layout *layout = layout_of(message->type);
+    const struct message_layout *layout = layout_of(message->type);
     if (!layout)
         return length;
     for (unsigned f = 0; f < layout->count; f++)

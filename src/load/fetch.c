@@ -96,8 +96,8 @@ static enum bal_code send_request(const struct exchange *x, const struct target 
 static enum bal_code make_room(struct exchange *x, struct bal_error *err) {
     if (x->room - x->length > 16384)
         return BAL_OK;
-    if (x->room >= FETCH_MOST)
-        return bal_fail(err, BAL_E_RANGE, "the answer is longer than %d bytes", FETCH_MOST);
+    if (x->room >= FETCH_MAX)
+        return bal_fail(err, BAL_E_RANGE, "the answer is longer than %d bytes", FETCH_MAX);
     const size_t room = x->room ? 2 * x->room : 1 << 16;
     char *data = realloc(x->data, room);
     if (!data)

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { FETCH_MOST = 16 << 20 }; /* bytes of an answer; a longer one is refused */
+enum { FETCH_MAX = 16 << 20 }; /* bytes of an answer; a longer one is refused */
 
 struct bal_fetched {
     int status;

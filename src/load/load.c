@@ -42,11 +42,11 @@ struct link {
     struct http_response answer;
 };
 
-struct run {
+struct load_run {
     const struct bal_load *load;
     struct bal_load_result *result;
     struct schedule schedule;
-    struct tally tally;
+    struct request_tally tally;
     struct target target[BAL_LOAD_TARGETS];
     struct link *idle[BAL_LOAD_TARGETS];
     struct link *first, *last; /* under way */
@@ -73,7 +73,7 @@ static double clock_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static double now_of(const struct run *run) {
+static double now_of(const struct load_run *run) {
     return clock_now() - run->start;
 }
 
@@ -101,13 +101,13 @@ static size_t append_number(char *text, size_t used, const char *before, uint64_
 }
 
 /* "METHOD PATH" as it was recorded; NULL where it was not. */
-static const char *recorded_of(const struct run *run, const struct load_request *request) {
+static const char *recorded_of(const struct load_run *run, const struct load_request *request) {
     const char *const *recorded = run->load->recorded_request;
     return recorded && request->recorded ? recorded[request->recorded - 1] : NULL;
 }
 
 /* Ends at a blank or at the end of the text. */
-static const char *method_of(const struct run *run, const struct load_request *request) {
+static const char *method_of(const struct load_run *run, const struct load_request *request) {
     const char *recorded = recorded_of(run, request);
     return run->load->method ? run->load->method : recorded ? recorded : "GET";
 }
@@ -121,13 +121,13 @@ static bool has_body(const char *method) {
     return is_method(method, "POST") || is_method(method, "PUT") || is_method(method, "PATCH");
 }
 
-static const char *path_of(const struct run *run, const struct link *link) {
+static const char *path_of(const struct load_run *run, const struct link *link) {
     const char *path = run->target[link->target].path, *recorded = recorded_of(run, &link->request);
     return recorded && strcmp(path, "/") == 0 ? strchr(recorded, ' ') + 1 : path;
 }
 
 /* The head; *body: bytes that follow it. */
-static size_t request_text(const struct run *run, const struct link *link, char text[REQUEST],
+static size_t request_text(const struct load_run *run, const struct link *link, char text[REQUEST],
                            uint64_t *body) {
     const struct bal_load *load = run->load;
     const struct target *target = &run->target[link->target];
@@ -153,13 +153,13 @@ static size_t request_text(const struct run *run, const struct link *link, char 
 
 /* ---- connections ---- */
 
-static void watch_link(struct run *run, struct link *link, int how, uint32_t events) {
+static void watch_link(struct load_run *run, struct link *link, int how, uint32_t events) {
     struct epoll_event event = {.events = events | EPOLLRDHUP, .data.ptr = link};
     if (epoll_ctl(run->epoll, how, link->fd, &event))
         run->code = BAL_E_IO;
 }
 
-static void unlink_active(struct run *run, struct link *link) {
+static void unlink_active(struct load_run *run, struct link *link) {
     if (link->before)
         link->before->after = link->after;
     else
@@ -170,7 +170,7 @@ static void unlink_active(struct run *run, struct link *link) {
         run->last = link->before;
 }
 
-static void insert_active_after(struct run *run, struct link *link, struct link *before) {
+static void insert_active_after(struct load_run *run, struct link *link, struct link *before) {
     link->before = before;
     link->after = before ? before->after : run->first;
     *(link->before ? &link->before->after : &run->first) = link;
@@ -178,14 +178,14 @@ static void insert_active_after(struct run *run, struct link *link, struct link 
 }
 
 /* A process that the caller starts may still have a copy of the socket: epoll would go on reporting it. */
-static void close_link(struct run *run, struct link *link) {
+static void close_link(struct load_run *run, struct link *link) {
     epoll_ctl(run->epoll, EPOLL_CTL_DEL, link->fd, NULL);
     close(link->fd);
     free(link);
     run->links--;
 }
 
-static void remove_idle(struct run *run, struct link *link) {
+static void remove_idle(struct load_run *run, struct link *link) {
     struct link **place = &run->idle[link->target];
     while (*place != link)
         place = &(*place)->next_idle;
@@ -193,7 +193,7 @@ static void remove_idle(struct run *run, struct link *link) {
     close_link(run, link);
 }
 
-static void add_idle(struct run *run, struct link *link) {
+static void add_idle(struct load_run *run, struct link *link) {
     link->state = LINK_IDLE;
     link->used_before = true;
     link->next_idle = run->idle[link->target];
@@ -201,7 +201,7 @@ static void add_idle(struct run *run, struct link *link) {
 }
 
 /* A new connection, under way; NULL with *error set when it cannot be. */
-static struct link *open_link(struct run *run, unsigned target, enum bal_load_error *error) {
+static struct link *open_link(struct load_run *run, unsigned target, enum bal_load_error *error) {
     const struct target *to = &run->target[target];
     struct link *link = malloc(sizeof *link);
     const int fd = link ? socket(to->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0) : -1,
@@ -226,7 +226,7 @@ static struct link *open_link(struct run *run, unsigned target, enum bal_load_er
 }
 
 /* Frees a connection when the limit is reached: closes an idle one to another target. */
-static bool make_room(struct run *run) {
+static bool make_room(struct load_run *run) {
     for (size_t i = 0; i < run->load->urls && run->links >= run->most; i++)
         if (run->idle[i])
             remove_idle(run, run->idle[i]);
@@ -235,16 +235,16 @@ static bool make_room(struct run *run) {
 
 /* ---- requests ---- */
 
-static void resend_request(struct run *run, struct link *link);
+static void resend_request(struct load_run *run, struct link *link);
 
-static void fail_request(struct run *run, struct link *link, enum bal_load_error error) {
+static void fail_request(struct load_run *run, struct link *link, enum bal_load_error error) {
     unlink_active(run, link);
     bal_load_tally_error(&run->tally, &link->request, error, now_of(run));
     close_link(run, link);
 }
 
 /* The connection has ended while the request was on it. */
-static void on_disconnect(struct run *run, struct link *link) {
+static void on_disconnect(struct load_run *run, struct link *link) {
     const bool stale =
         link->used_before && link->answer.state == RESPONSE_HEAD_STATE && link->answer.used == 0;
     if (stale && !run->load->no_resend)
@@ -254,7 +254,7 @@ static void on_disconnect(struct run *run, struct link *link) {
 }
 
 /* Sends what is left of the request, a chunk of its body at a time. */
-static void send_rest(struct run *run, struct link *link) {
+static void send_rest(struct load_run *run, struct link *link) {
     char text[REQUEST];
     uint64_t body;
     const size_t head = request_text(run, link, text, &body);
@@ -275,7 +275,7 @@ static void send_rest(struct run *run, struct link *link) {
         watch_link(run, link, EPOLL_CTL_MOD, done ? EPOLLIN : EPOLLOUT | EPOLLIN);
 }
 
-static struct link *link_for(struct run *run, unsigned target, enum bal_load_error *error) {
+static struct link *link_for(struct load_run *run, unsigned target, enum bal_load_error *error) {
     struct link *link = run->idle[target];
     if (link && !run->load->fresh) {
         run->idle[target] = link->next_idle;
@@ -285,7 +285,7 @@ static struct link *link_for(struct run *run, unsigned target, enum bal_load_err
 }
 
 /* Assigns the request to the connection, and inserts it after `before` in the list of those under way. */
-static void start_request(struct run *run, struct link *link, const struct load_request *request,
+static void start_request(struct load_run *run, struct link *link, const struct load_request *request,
                           struct link *before) {
     link->request = *request;
     link->sent = 0;
@@ -297,7 +297,7 @@ static void start_request(struct run *run, struct link *link, const struct load_
 }
 
 /* Once more, on a connection that is new. */
-static void resend_request(struct run *run, struct link *link) {
+static void resend_request(struct load_run *run, struct link *link) {
     struct load_request request = link->request;
     request.resent = true;
     struct link *before = link->before;
@@ -313,7 +313,7 @@ static void resend_request(struct run *run, struct link *link) {
 }
 
 /* Sends the next request of the schedule; false when there is no connection to be had for it. */
-static bool send_next(struct run *run, double now) {
+static bool send_next(struct load_run *run, double now) {
     const struct load_request *request = &run->next;
     const bool can =
         (run->idle[request->target] && !run->load->fresh) || run->links < run->most || make_room(run);
@@ -337,14 +337,14 @@ static bool send_next(struct run *run, double now) {
     return true;
 }
 
-static void schedule_next(struct run *run) {
+static void schedule_next(struct load_run *run) {
     run->held = false;
     run->pending = bal_load_schedule_next(&run->schedule, &run->next);
     run->code = run->schedule.code ? run->schedule.code : run->code;
 }
 
 /* All that is due, but not so many at once that answers would have to wait. */
-static void send_due(struct run *run) {
+static void send_due(struct load_run *run) {
     for (int i = 0; i < SENDS && run->pending; i++) {
         const double now = now_of(run);
         if (run->next.time > now)
@@ -359,12 +359,12 @@ static void send_due(struct run *run) {
     }
 }
 
-static void expire_requests(struct run *run, double now) {
+static void expire_requests(struct load_run *run, double now) {
     while (run->first && now - run->first->request.time > run->load->timeout)
         fail_request(run, run->first, BAL_LOAD_TIMEOUT);
 }
 
-static void finish_answer(struct run *run, struct link *link, bool more) {
+static void finish_answer(struct load_run *run, struct link *link, bool more) {
     const bool whole = link->state == LINK_READING; /* the request, too */
     const bool keep = link->answer.keep && whole && !more && !run->load->fresh;
     const double now = now_of(run);
@@ -379,7 +379,7 @@ static void finish_answer(struct run *run, struct link *link, bool more) {
         close_link(run, link);
 }
 
-static void read_response(struct run *run, struct link *link) {
+static void read_response(struct load_run *run, struct link *link) {
     for (;;) {
         const ssize_t got = recv(link->fd, run->input, INPUT, 0);
         if (got < 0 && errno == EAGAIN)
@@ -405,7 +405,7 @@ static void read_response(struct run *run, struct link *link) {
     }
 }
 
-static void on_connected(struct run *run, struct link *link) {
+static void on_connected(struct load_run *run, struct link *link) {
     int failed = 0;
     socklen_t length = sizeof failed;
     getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &failed, &length);
@@ -415,7 +415,7 @@ static void on_connected(struct run *run, struct link *link) {
         send_rest(run, link);
 }
 
-static void on_event(struct run *run, struct link *link, uint32_t events) {
+static void on_event(struct load_run *run, struct link *link, uint32_t events) {
     switch (link->state) {
     case LINK_CONNECTING:
         on_connected(run, link);
@@ -437,7 +437,7 @@ static void on_event(struct run *run, struct link *link, uint32_t events) {
 
 /* ---- the loop ---- */
 
-static void show_progress(struct run *run, double now) {
+static void show_progress(struct load_run *run, double now) {
     const struct bal_load *load = run->load;
     if (!load->progress || now - run->last_progress < 0.1)
         return;
@@ -451,7 +451,7 @@ static void show_progress(struct run *run, double now) {
 }
 
 /* Seconds until there is something to do without an event. */
-static double seconds_to_next_task(const struct run *run, double now) {
+static double seconds_to_next_task(const struct load_run *run, double now) {
     double until = now + 0.1; /* for the stop and the progress */
     until = fmin(until, run->event);
     if (run->pending && !run->held)
@@ -464,14 +464,14 @@ static double seconds_to_next_task(const struct run *run, double now) {
 }
 
 /* Where the system cannot wait for less than a millisecond, requests are sent late; the report shows this. */
-static int wait_for(struct run *run, struct epoll_event events[EVENTS], double seconds) {
+static int wait_for(struct load_run *run, struct epoll_event events[EVENTS], double seconds) {
     const struct timespec wait = {.tv_nsec = (long)(1e9 * seconds)};
     const int count = run->coarse ? -1 : epoll_pwait2(run->epoll, events, EVENTS, &wait, NULL);
     run->coarse |= count < 0 && errno == ENOSYS;
     return run->coarse ? epoll_wait(run->epoll, events, EVENTS, (int)ceil(1e3 * seconds)) : count;
 }
 
-static void run_events(struct run *run) {
+static void run_events(struct load_run *run) {
     struct epoll_event events[EVENTS];
     if (now_of(run) >= run->event)
         run->event = run->load->event(run->load->context, now_of(run));
@@ -486,11 +486,11 @@ static void run_events(struct run *run) {
     show_progress(run, now);
 }
 
-static bool is_stopped(const struct run *run) {
+static bool is_stopped(const struct load_run *run) {
     return run->load->stop && *run->load->stop;
 }
 
-static void finish_run(struct run *run) {
+static void finish_run(struct load_run *run) {
     run->result->stopped = is_stopped(run);
     for (struct link *link = run->first, *after; link; link = after, run->result->cut++) {
         after = link->after;
@@ -523,8 +523,8 @@ static unsigned max_links(unsigned wanted) {
     return room < wanted ? (unsigned)room : wanted;
 }
 
-static enum bal_code run_init(struct run *run, const struct bal_load *load, struct bal_load_result *result,
-                              struct bal_error *err) {
+static enum bal_code run_init(struct load_run *run, const struct bal_load *load,
+                              struct bal_load_result *result, struct bal_error *err) {
     run->load = load;
     run->result = result;
     run->held_until = -1;
@@ -553,7 +553,7 @@ static enum bal_code run_init(struct run *run, const struct bal_load *load, stru
 enum bal_code bal_load_run(const struct bal_load *load, struct bal_load_result *result,
                            struct bal_error *err) {
     memset(result, 0, sizeof *result);
-    struct run *run = calloc(1, sizeof *run);
+    struct load_run *run = calloc(1, sizeof *run);
     if (!run)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     run->epoll = -1;

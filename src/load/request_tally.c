@@ -9,9 +9,9 @@ const char *const bal_load_error_text[BAL_LOAD_ERRORS] = {
     "refused", "no connection", "closed", "malformed", "time-out", "never sent",
 };
 
-void bal_load_tally_begin(struct tally *tally, const struct bal_load *load, struct bal_load_result *result,
-                          double expected) {
-    *tally = (struct tally){.load = load, .result = result, .block = expected / BAL_LOAD_BLOCKS};
+void bal_load_tally_begin(struct request_tally *tally, const struct bal_load *load,
+                          struct bal_load_result *result, double expected) {
+    *tally = (struct request_tally){.load = load, .result = result, .block = expected / BAL_LOAD_BLOCKS};
 }
 
 static void add_time(struct bal_load_times *times, double seconds) {
@@ -21,14 +21,14 @@ static void add_time(struct bal_load_times *times, double seconds) {
     bal_histogram_add(&times->histogram, seconds);
 }
 
-static void add_to_block(struct tally *tally, double time, double latency) {
+static void add_to_block(struct request_tally *tally, double time, double latency) {
     const double place = tally->block > 0 ? time / tally->block : 0;
     const unsigned block = place < BAL_LOAD_BLOCKS ? (unsigned)place : BAL_LOAD_BLOCKS - 1;
     tally->sum[block] += latency;
     tally->count[block]++;
 }
 
-static void report_outcome(const struct tally *tally, const struct load_request *request, int status,
+static void report_outcome(const struct request_tally *tally, const struct load_request *request, int status,
                            enum bal_load_error error, double now) {
     if (!tally->load->outcome)
         return;
@@ -43,7 +43,8 @@ static void report_outcome(const struct tally *tally, const struct load_request 
     tally->load->outcome(tally->load->context, &outcome);
 }
 
-bool bal_load_tally_answer(struct tally *tally, const struct load_request *request, int status, double now) {
+bool bal_load_tally_answer(struct request_tally *tally, const struct load_request *request, int status,
+                           double now) {
     struct bal_load_result *result = tally->result;
     const double latency = now - request->time;
     if (!result->status[status])
@@ -63,20 +64,20 @@ bool bal_load_tally_answer(struct tally *tally, const struct load_request *reque
     return true;
 }
 
-void bal_load_tally_error(struct tally *tally, const struct load_request *request, enum bal_load_error error,
-                          double now) {
+void bal_load_tally_error(struct request_tally *tally, const struct load_request *request,
+                          enum bal_load_error error, double now) {
     report_outcome(tally, request, 0, error, now);
     tally->result->error[error]++;
     tally->result->failed[request->class_]++;
     tally->failed++;
 }
 
-void bal_load_tally_late(struct tally *tally, double late) {
+void bal_load_tally_late(struct request_tally *tally, double late) {
     add_time(&tally->result->late, late > 0 ? late : 0);
 }
 
 /* Empty blocks are left out. */
-void bal_load_tally_close(struct tally *tally) {
+void bal_load_tally_close(struct request_tally *tally) {
     for (unsigned i = 0; i < BAL_LOAD_BLOCKS; i++)
         if (tally->count[i] == 0)
             tally->sum[i] = NAN;

@@ -5,7 +5,7 @@
 
 #include "load/schedule.h"
 
-struct tally {
+struct request_tally {
     const struct bal_load *load;
     struct bal_load_result *result;
     double block;                                        /* its length in seconds */
@@ -13,13 +13,14 @@ struct tally {
     uint64_t failed;
 };
 
-void bal_load_tally_begin(struct tally *tally, const struct bal_load *load, struct bal_load_result *result,
-                          double expected);
+void bal_load_tally_begin(struct request_tally *tally, const struct bal_load *load,
+                          struct bal_load_result *result, double expected);
 /* The request was answered at `now`. Returns false without memory. */
-bool bal_load_tally_answer(struct tally *tally, const struct load_request *request, int status, double now);
-void bal_load_tally_error(struct tally *tally, const struct load_request *request, enum bal_load_error error,
-                          double now);
-void bal_load_tally_late(struct tally *tally, double late);
-void bal_load_tally_close(struct tally *tally);
+bool bal_load_tally_answer(struct request_tally *tally, const struct load_request *request, int status,
+                           double now);
+void bal_load_tally_error(struct request_tally *tally, const struct load_request *request,
+                          enum bal_load_error error, double now);
+void bal_load_tally_late(struct request_tally *tally, double late);
+void bal_load_tally_close(struct request_tally *tally);
 
 #endif

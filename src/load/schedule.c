@@ -20,8 +20,8 @@ enum bal_code bal_load_schedule_init(struct schedule *schedule, const struct bal
         schedule->expected = fmin(schedule->expected, bal_trace_info(load->trace)->span / load->speedup);
         return bal_trace_cursor_new(load->trace, &schedule->cursor, err);
     }
-    const double most = bal_curve_most(&load->curve);
-    schedule->per_most = 1 / most;
+    const double most = bal_curve_max(&load->curve);
+    schedule->per_max = 1 / most;
     bal_arrival_source_init(&schedule->source, &load->arrivals, 1 / (load->rate * most), &arrivals);
     if (load->requests > 0)
         schedule->expected = fmin(schedule->expected, (double)load->requests / load->rate);
@@ -65,7 +65,7 @@ static unsigned draw_target(struct schedule *schedule) {
 static bool is_real(struct schedule *schedule) {
     const struct bal_curve *curve = &schedule->load->curve;
     if (curve->kind == BAL_CURVE_CONSTANT || !schedule->source.first ||
-        bal_rng_uniform(&schedule->thinning) < bal_curve_at(curve, schedule->now) * schedule->per_most)
+        bal_rng_uniform(&schedule->thinning) < bal_curve_at(curve, schedule->now) * schedule->per_max)
         return true;
     bal_arrival_source_drop(&schedule->source);
     return false;

@@ -18,9 +18,9 @@ struct schedule {
     const struct bal_load *load;
     struct bal_arrival_source source;
     struct bal_rng thinning, classes, sizes, targets;
-    double weights;  /* of all URLs; 0: they are alike */
-    double per_most; /* 1 / the largest value of the curve */
-    double now;      /* the last possible arrival */
+    double weights; /* of all URLs; 0: they are alike */
+    double per_max; /* 1 / the largest value of the curve */
+    double now;     /* the last possible arrival */
     uint64_t number;
     struct bal_trace_cursor *cursor;
     double expected;    /* how long it will last, about */

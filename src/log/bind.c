@@ -22,7 +22,7 @@ static const struct bal_log_binding nothing_bound = {
 };
 
 /* What is looked for, and in what. */
-struct search {
+struct column_search {
     struct bal_log_format *format;
     const struct bal_log_sample *sample;
     const struct bal_log_field_names *words;
@@ -32,12 +32,12 @@ static struct bal_log_span span_of(const char *text) {
     return (struct bal_log_span){text, strlen(text)};
 }
 
-static int find_usual(const struct search *search, const char *name) {
+static int find_usual(const struct column_search *search, const char *name) {
     return search->format->kind->find(search->format, span_of(name), search->sample, true);
 }
 
 /* The first word of a role that the format has; its field, -1 when there is none. */
-static int find_role(const struct search *search, enum bal_log_role role, const char **name) {
+static int find_role(const struct column_search *search, enum bal_log_role role, const char **name) {
     for (size_t i = 0; i < search->words->count; i++) {
         const struct bal_log_field_name *word = &search->words->word[i];
         const int field = word->role == role ? find_usual(search, word->name) : -1;
@@ -58,7 +58,7 @@ static bool has_text(struct bal_log_span line, const char *text) {
 }
 
 /* Is it worthwhile to look for a name with endings? */
-static bool is_mentioned(const struct search *search, const char *name) {
+static bool is_mentioned(const struct column_search *search, const char *name) {
     for (size_t i = 0; i < search->sample->count && i < 10; i++)
         if (has_text(search->sample->line[i], name))
             return true;
@@ -73,7 +73,7 @@ static void set_length(struct bal_log_length *length, int field, int unit, enum 
 }
 
 /* A name whose unit is open may have an ending that gives it. */
-static bool find_with_ending(const struct search *search, const struct bal_log_field_name *word,
+static bool find_with_ending(const struct column_search *search, const struct bal_log_field_name *word,
                              struct bal_log_length *length) {
     const char *ending;
     int unit;
@@ -91,7 +91,7 @@ static bool find_with_ending(const struct search *search, const struct bal_log_f
 
 /* Does a field whose name leaves its unit open have texts in it, and no length of time: the name of a service
  * rather than how long that took? */
-static bool is_text(const struct search *search, const struct bal_log_field_name *word, int field) {
+static bool is_text(const struct column_search *search, const struct bal_log_field_name *word, int field) {
     const struct bal_log_scale scale = {.unit = BAL_LOG_S};
     size_t texts = 0, lengths = 0;
     for (size_t i = 0; word->unit == BAL_LOG_UNIT_OPEN && i < search->sample->count; i++) {
@@ -109,7 +109,8 @@ static bool is_text(const struct search *search, const struct bal_log_field_name
 }
 
 /* The first length of a role that the format has. */
-static bool find_length(const struct search *search, enum bal_log_role role, struct bal_log_length *length) {
+static bool find_length(const struct column_search *search, enum bal_log_role role,
+                        struct bal_log_length *length) {
     for (size_t i = 0; i < search->words->count; i++) {
         const struct bal_log_field_name *word = &search->words->word[i];
         if (word->role != role)
@@ -135,7 +136,7 @@ static bool strip_ending(struct bal_log_span *name, const char *ending) {
     return true;
 }
 
-static enum bal_code fail_unknown(const struct search *search, struct bal_log_span name,
+static enum bal_code fail_unknown(const struct column_search *search, struct bal_log_span name,
                                   struct bal_error *err) {
     char list[256] = "";
     size_t used = 0;
@@ -152,7 +153,7 @@ static enum bal_code fail_unknown(const struct search *search, struct bal_log_sp
 }
 
 /* A field that the user has named, with or without the sign of its program; the sign is taken off. */
-static enum bal_code find_named(const struct search *search, struct bal_log_span *name, int *field,
+static enum bal_code find_named(const struct column_search *search, struct bal_log_span *name, int *field,
                                 struct bal_error *err) {
     const struct bal_log_format *format = search->format;
     *field = format->kind->find(search->format, *name, search->sample, false);
@@ -178,7 +179,7 @@ static int unit_of_ending(struct bal_log_span name) {
 }
 
 /* NAME or NAME:ms, as the user has given it. */
-static enum bal_code find_given_length(const struct search *search, const char *given,
+static enum bal_code find_given_length(const struct column_search *search, const char *given,
                                        struct bal_log_length *length, struct bal_error *err) {
     struct bal_log_span name = span_of(given);
     const char *colon = strrchr(given, ':');
@@ -206,7 +207,7 @@ static enum bal_code find_given_length(const struct search *search, const char *
 }
 
 /* A name that contains "service" means service only; one of the words means all that the proxy waited for. */
-static enum bal_log_covers covers_of(const struct search *search, const char *name) {
+static enum bal_log_covers covers_of(const struct column_search *search, const char *name) {
     if (strncasecmp(name, "service", 7) == 0)
         return BAL_LOG_COVERS_SERVICE;
     const struct bal_log_field_name *word = bal_log_field_name_find(search->words, span_of(name));
@@ -215,7 +216,7 @@ static enum bal_log_covers covers_of(const struct search *search, const char *na
 
 /* A text that is no field may be an expression over fields. What is computed was not measured: only a time of
  * the whole request with a known unit tells how long ago the request came when its line was written. */
-static enum bal_code bind_expression(const struct search *search, const char *given,
+static enum bal_code bind_expression(const struct column_search *search, const char *given,
                                      struct bal_log_binding *binding, struct bal_error *err) {
     enum bal_code code = bal_log_expression_parse(given, &binding->expression, err);
     for (int i = 0; i < binding->expression.columns && !code; i++) {
@@ -228,7 +229,7 @@ static enum bal_code bind_expression(const struct search *search, const char *gi
     return code;
 }
 
-static bool is_expression(const struct search *search, const char *given) {
+static bool is_expression(const struct column_search *search, const char *given) {
     if (!given || !bal_log_expression_is_meant(given))
         return false;
     struct bal_log_span name = span_of(given);
@@ -238,7 +239,7 @@ static bool is_expression(const struct search *search, const char *given) {
 
 /* The service time, and the time of the whole request. A unit that was given for a field applies wherever it
  * is used. */
-static enum bal_code bind_lengths(const struct search *search, const char *given,
+static enum bal_code bind_lengths(const struct column_search *search, const char *given,
                                   struct bal_log_binding *binding, struct bal_error *err) {
     find_length(search, BAL_LOG_WHOLE, &binding->whole);
     if (is_expression(search, given))
@@ -256,7 +257,7 @@ static enum bal_code bind_lengths(const struct search *search, const char *given
     return BAL_OK;
 }
 
-static void bind_ahead(const struct search *search, bool given, struct bal_log_binding *binding) {
+static void bind_ahead(const struct column_search *search, bool given, struct bal_log_binding *binding) {
     int count = 0;
     for (size_t i = 0; i < search->words->count && count < BAL_LOG_AHEADS; i++) {
         const struct bal_log_field_name *word = &search->words->word[i];
@@ -274,14 +275,14 @@ static bool means_start(struct bal_log_span name) {
     return has_text(name, "start") || has_text(name, "begin") || has_text(name, "arrival");
 }
 
-static bool is_at_end(const struct search *search, struct bal_log_span name) {
+static bool is_at_end(const struct column_search *search, struct bal_log_span name) {
     const struct bal_log_field_name *word = bal_log_field_name_find(search->words, name);
     if (word && (word->role == BAL_LOG_START || word->role == BAL_LOG_END))
         return word->role == BAL_LOG_END;
     return search->words->starts ? has_text(name, "{end:") : !means_start(name);
 }
 
-static enum bal_code bind_usual_time(const struct search *search, struct bal_log_binding *binding,
+static enum bal_code bind_usual_time(const struct column_search *search, struct bal_log_binding *binding,
                                      struct bal_error *err) {
     for (size_t i = 0; i < search->words->count; i++) {
         const struct bal_log_field_name *word = &search->words->word[i];
@@ -298,7 +299,7 @@ static enum bal_code bind_usual_time(const struct search *search, struct bal_log
     return bal_fail(err, BAL_E_UNKNOWN, "no field of the log looks like a time; name one: --time-field NAME");
 }
 
-static enum bal_code bind_time(const struct search *search, const char *given,
+static enum bal_code bind_time(const struct column_search *search, const char *given,
                                struct bal_log_binding *binding, struct bal_error *err) {
     if (!given)
         return bind_usual_time(search, binding, err);
@@ -319,7 +320,7 @@ static void set_moment(const char *given, struct bal_log_binding *binding) {
 }
 
 /* If the log has the end as well as the start, they give how long the request took. */
-static enum bal_code bind_until(const struct search *search, struct bal_log_binding *binding,
+static enum bal_code bind_until(const struct column_search *search, struct bal_log_binding *binding,
                                 struct bal_error *err) {
     if (binding->expression.steps > 0)
         return BAL_OK;
@@ -332,7 +333,7 @@ static enum bal_code bind_until(const struct search *search, struct bal_log_bind
 }
 
 /* The class, by a field or by the path; and the path, if it is asked for. */
-static enum bal_code bind_class(const struct search *search, const struct bal_log_options *options,
+static enum bal_code bind_class(const struct column_search *search, const struct bal_log_options *options,
                                 struct bal_log_binding *binding, struct bal_error *err) {
     if (options->high_pattern && options->high_field) {
         struct bal_log_span name = span_of(options->high_field);
@@ -352,7 +353,7 @@ static enum bal_code bind_class(const struct search *search, const struct bal_lo
                                      : ", by which --path chooses requests; leave that out");
 }
 
-static enum bal_code bind_server(const struct search *search, const char *given,
+static enum bal_code bind_server(const struct column_search *search, const char *given,
                                  struct bal_log_binding *binding, struct bal_error *err) {
     const char *name = "";
     if (given) {
@@ -369,7 +370,7 @@ static enum bal_code bind_server(const struct search *search, const char *given,
     return BAL_OK;
 }
 
-static enum bal_code bind_outcome(const struct search *search, const struct bal_log_options *options,
+static enum bal_code bind_outcome(const struct column_search *search, const struct bal_log_options *options,
                                   struct bal_log_binding *binding, struct bal_error *err) {
     binding->slots = find_role(search, BAL_LOG_SLOTS, NULL);
     binding->status = find_role(search, BAL_LOG_STATUS, NULL);
@@ -384,7 +385,7 @@ static enum bal_code bind_outcome(const struct search *search, const struct bal_
     return BAL_OK;
 }
 
-static void describe_binding(const struct search *search, const char *given,
+static void describe_binding(const struct column_search *search, const char *given,
                              struct bal_log_binding *binding) {
     const char *sign = search->words->sign;
     const struct bal_log_length *service = &binding->service, *whole = &binding->whole;
@@ -406,7 +407,7 @@ static void describe_binding(const struct search *search, const char *given,
                  whole->field >= 0 ? sign : "", whole->field >= 0 ? whole->name : "the service time");
 }
 
-static enum bal_code bind_all(const struct search *search, const struct bal_log_options *options,
+static enum bal_code bind_all(const struct column_search *search, const struct bal_log_options *options,
                               struct bal_log_binding *binding, struct bal_error *err) {
     binding->all = options->servers || options->take;
     enum bal_code code = bind_lengths(search, options->service, binding, err);
@@ -435,7 +436,7 @@ enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_o
                            const struct bal_log_sample *sample, struct bal_log_binding *binding,
                            struct bal_error *err) {
     *binding = nothing_bound;
-    const struct search search = {format, sample, format->kind->words(format, sample)};
+    const struct column_search search = {format, sample, format->kind->words(format, sample)};
     enum bal_code code = bind_all(&search, options, binding, err);
     if (!code)
         code = bal_log_infer_units(format, search.words, sample, binding, err);
@@ -447,6 +448,6 @@ enum bal_code bal_log_bind(struct bal_log_format *format, const struct bal_log_o
 bool bal_log_bind_time(struct bal_log_format *format, const struct bal_log_sample *sample,
                        struct bal_log_binding *binding) {
     *binding = nothing_bound;
-    const struct search search = {format, sample, format->kind->words(format, sample)};
+    const struct column_search search = {format, sample, format->kind->words(format, sample)};
     return bind_usual_time(&search, binding, NULL) == BAL_OK;
 }

@@ -29,7 +29,7 @@ enum looks { THOUSANDTHS, MOMENT, OWN_UNIT, NUMBER, WORD, LOOKS };
 /* Values that look otherwise may be a part of all: a line may be broken. */
 #define ODD_PART 0.05
 
-struct column {
+struct suffix_column {
     enum looks looks;
     size_t seen[LOOKS];
     size_t numbers, dashes, fractions;
@@ -44,7 +44,7 @@ struct suffix {
     struct bal_log_format head;
     struct bal_log_layout seen[SHAPES];
     struct bal_log_layout layout; /* that of most lines */
-    struct column column[COLUMNS];
+    struct suffix_column column[COLUMNS];
     size_t perhaps_server; /* 1 + the column that may name the server; 0: none */
 };
 
@@ -164,7 +164,7 @@ static struct bal_log_span first_of(struct bal_log_span value, bool *list) {
     }
 }
 
-static void add_value(struct column *column, struct bal_log_span value, double *number) {
+static void add_value(struct suffix_column *column, struct bal_log_span value, double *number) {
     *number = NAN;
     value = first_of(value, &column->list);
     if (value.length == 0 || bal_log_is(value, "-")) {
@@ -179,7 +179,7 @@ static void add_value(struct column *column, struct bal_log_span value, double *
 }
 
 /* What nearly all of its values look like; numbers of several kinds are numbers. */
-static enum looks column_type(const struct column *column) {
+static enum looks column_type(const struct suffix_column *column) {
     const double least = (1 - ODD_PART) * (double)column->numbers;
     for (int looks = 0; looks < WORD && column->numbers > 0; looks++)
         if ((double)column->seen[looks] >= least)
@@ -189,7 +189,7 @@ static enum looks column_type(const struct column *column) {
 }
 
 /* Of the values that look like the column. */
-static double mean_of(const struct column *column) {
+static double mean_of(const struct suffix_column *column) {
     double sum = column->sum[column->looks];
     size_t count = column->seen[column->looks];
     if (column->looks == NUMBER) {
@@ -231,7 +231,7 @@ static size_t count_type(const struct suffix *suffix, enum looks looks, size_t *
     return count;
 }
 
-static void name_column(struct column *column, const char *name) {
+static void name_column(struct suffix_column *column, const char *name) {
     snprintf(column->name, sizeof column->name, "%s", name);
 }
 
@@ -281,7 +281,7 @@ static bool is_named(const struct suffix *suffix, const char *name) {
 static int find_longest(const struct suffix *suffix, size_t longer[COLUMNS][COLUMNS]) {
     const size_t count = suffix->layout.count;
     for (size_t i = 0; i < count; i++) {
-        const struct column *column = &suffix->column[i];
+        const struct suffix_column *column = &suffix->column[i];
         bool longest = column->looks == THOUSANDTHS && !*column->name;
         for (size_t k = 0; k < count && longest; k++)
             if (k != i && suffix->column[k].looks == THOUSANDTHS && !*suffix->column[k].name)
@@ -424,7 +424,7 @@ enum addresses { NO_ADDRESSES, PERHAPS_SERVERS, SERVERS, SERVERS_SURELY };
 
 /* One address that always recurs may be that of the proxy itself: there must be several. */
 static enum addresses classify_addresses(const struct suffix *suffix, size_t times, size_t i) {
-    const struct column *column = &suffix->column[i];
+    const struct suffix_column *column = &suffix->column[i];
     if (column->looks != WORD || *column->name)
         return NO_ADDRESSES;
     const struct agreement agreement = compare_columns(suffix, times, i);
@@ -525,7 +525,7 @@ static enum bal_code try_each_number(struct suffix *suffix, struct bal_log_forma
     size_t fits = 0, numbers = 0, used = 0;
     struct bal_error last = {0};
     for (size_t i = 0; i < suffix->layout.count; i++) {
-        const struct column *column = &suffix->column[i];
+        const struct suffix_column *column = &suffix->column[i];
         if (column->looks != NUMBER && column->looks != OWN_UNIT && column->looks != THOUSANDTHS)
             continue;
         char name[BAL_LOG_NAME];

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#define VALUE_MOST ((int64_t)1 << 62)
+#define VALUE_MAX ((int64_t)1 << 62)
 
 static const uint64_t power_of_ten[20] = {1u,
                                           10u,
@@ -85,7 +85,7 @@ bool bal_log_decimal_scale(const struct bal_log_decimal *decimal, int power, int
         return false;
     }
     *value = (int64_t)result;
-    return result < (uint64_t)VALUE_MOST;
+    return result < (uint64_t)VALUE_MAX;
 }
 
 /* A unit at the start of text: its power of ten (of nanoseconds) and its factor. Returns where it ends, text
@@ -135,7 +135,7 @@ static const char *add_number(const char *text, const char *end, struct bal_log_
     const char *after = read_unit(unit, end, &power, &factor);
     *has_unit = after > unit;
     if (!bal_log_decimal_scale(&decimal, power, &value) || __builtin_mul_overflow(value, factor, &value) ||
-        __builtin_add_overflow(*sum, value, sum) || *sum >= VALUE_MOST)
+        __builtin_add_overflow(*sum, value, sum) || *sum >= VALUE_MAX)
         return NULL;
     const int64_t own = step_of(&decimal, power, factor);
     *step = *step && *step < own ? *step : own;

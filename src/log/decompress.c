@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-enum { MEMORY_MOST = 128 << 20 };
+enum { MEMORY_MAX = 128 << 20 };
 
 /* Internal, not returned to callers: the member is at its end. */
 enum { MEMBER_ENDS = BAL_LOG_NO_MEMORY + 1 };
@@ -80,7 +80,7 @@ static void end_gzip(union stream *stream) {
 }
 
 static bool restart_xz(union stream *stream) {
-    return lzma_stream_decoder(&stream->xz, MEMORY_MOST, 0) == LZMA_OK;
+    return lzma_stream_decoder(&stream->xz, MEMORY_MAX, 0) == LZMA_OK;
 }
 
 static bool begin_xz(union stream *stream) {

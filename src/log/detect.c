@@ -67,7 +67,7 @@ static bool fits_somewhere(const struct bal_log_format *format, const struct bal
 }
 
 /* A format with its fields, and how many lines it reads. */
-struct attempt {
+struct format_attempt {
     struct bal_log_format format;
     struct bal_log_binding binding;
     size_t read;
@@ -77,8 +77,8 @@ struct attempt {
 };
 
 static void try_one(const struct bal_log_format_entry *known, const struct bal_log_options *options,
-                    const struct bal_log_sample *sample, bool only, struct attempt *attempt) {
-    *attempt = (struct attempt){0};
+                    const struct bal_log_sample *sample, bool only, struct format_attempt *attempt) {
+    *attempt = (struct format_attempt){0};
     attempt->code = known->make(known, sample, options->service, &attempt->format, &attempt->err);
     attempt->most = known->tells && attempt->code == BAL_E_FORMAT;
     if (attempt->code)
@@ -126,7 +126,7 @@ static size_t count_named(const char *name) {
 
 /* Tries the formats of a name, or all; a name with one format needs no lines to be sure. */
 static enum bal_code choose_format(const char *path, const struct bal_log_options *options, const char *name,
-                                   const struct bal_log_sample *sample, struct attempt *best,
+                                   const struct bal_log_sample *sample, struct format_attempt *best,
                                    struct bal_error *err) {
     struct bal_error first = {0}; /* why the first that reads the lines has not the fields that are asked for
                                    */
@@ -136,7 +136,7 @@ static enum bal_code choose_format(const char *path, const struct bal_log_option
         const struct bal_log_format_entry *known = &bal_log_formats[i];
         if (name ? strcmp(known->name, name) != 0 : known->named)
             continue;
-        struct attempt attempt;
+        struct format_attempt attempt;
         try_one(known, options, sample, only, &attempt);
         const bool wins = !attempt.code && (only || (attempt.most && (!found || attempt.read > best->read)));
         if (attempt.code && (attempt.most || only || attempt.code == BAL_E_MEMORY) && !first.code)
@@ -173,7 +173,7 @@ enum bal_code bal_log_detect(const char *path, const struct bal_log_options *opt
         const struct bal_error cause = *err;
         return bal_fail(err, code, "'%s': %s", path, cause.text);
     }
-    struct attempt best = {0};
+    struct format_attempt best = {0};
     const enum bal_code code =
         choose_format(path, options, strcmp(wanted, "auto") == 0 ? NULL : wanted, sample, &best, err);
     *format = best.format;

@@ -6,7 +6,7 @@
 #include "log/upstream_tries.h"
 
 /* A time of 0 at a resolution coarser than 10 ms is no information. */
-static const int64_t ZERO_STEP_MOST = 10000000;
+static const int64_t ZERO_STEP_MAX = 10000000;
 
 /* Of "GET /a/b?c HTTP/1.1" or "https://host/a/b?c": /a/b. */
 static struct bal_log_span cut_path(struct bal_log_span request) {
@@ -102,7 +102,7 @@ static enum bal_log_reason read_service(const struct bal_log_span *fields,
         return !computed && use_whole_time(entry) ? BAL_LOG_OK : BAL_LOG_NO_SERVICE;
     }
     entry->zero = entry->service == 0;
-    if (entry->zero && entry->step > ZERO_STEP_MOST)
+    if (entry->zero && entry->step > ZERO_STEP_MAX)
         return BAL_LOG_ZERO;
     if (entry->zero) /* what is rounded to 0 lies between 0 and half a step */
         entry->service = entry->step >= 4 ? entry->step / 4 : 1;

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STATUS_MOST = 1000 };
+enum { STATUS_MAX = 1000 };
 
 struct bal_log_filter {
     int64_t from, to; /* the first nanosecond that is selected, and the first one after the range */
     struct bal_log_match *path;
     bool by_status;
-    bool status[STATUS_MOST];
+    bool status[STATUS_MAX];
 };
 
 /* A time as it stands in logs, or without its seconds, or without a time of day at all. */

@@ -161,7 +161,7 @@ enum bal_code bal_log_csv_new(struct bal_log_span header, struct bal_log_format 
     if (!csv)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
     csv->header = malloc(2 * header.length + 1);
-    csv->scratch = malloc(BAL_LOG_LINE_MOST);
+    csv->scratch = malloc(BAL_LOG_LINE_MAX);
     if (!csv->header || !csv->scratch)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
     memcpy(csv->header, header.text, header.length);

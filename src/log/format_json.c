@@ -11,7 +11,7 @@
 
 enum { WANTED = 16, PATH = 120, LOOKED_AT = 100 };
 
-struct json {
+struct json_line {
     char path[WANTED][PATH]; /* members that were asked for: "a", or "a.b" for b inside of a */
     int count;
     bool headed;   /* there is other text in front of the object */
@@ -20,8 +20,8 @@ struct json {
 
 #define HEAD "head" /* the name of what begins a line that is headed, up to a tab */
 
-struct scan {
-    const struct json *json;
+struct json_scan {
+    const struct json_line *json;
     const char *end; /* of the line */
     struct bal_log_span *fields;
     char *scratch;
@@ -136,7 +136,7 @@ static const char *read_unicode(const char *at, const char *end, char **to) {
 }
 
 /* A text with its escapes resolved, which never makes it longer. */
-static struct bal_log_span unescape_text(struct scan *scan, struct bal_log_span text) {
+static struct bal_log_span unescape_text(struct json_scan *scan, struct bal_log_span text) {
     static const char letters[] = "bfnrt", meaning[] = "\b\f\n\r\t";
     const char *end = text.text + text.length;
     char *const start = scan->scratch;
@@ -158,7 +158,7 @@ static struct bal_log_span unescape_text(struct scan *scan, struct bal_log_span 
     return (struct bal_log_span){start, (size_t)(to - start)};
 }
 
-static struct bal_log_span make_value(struct scan *scan, const char *start, const char *end) {
+static struct bal_log_span make_value(struct json_scan *scan, const char *start, const char *end) {
     struct bal_log_span value = {start, (size_t)(end - start)};
     if (*start != '"')
         return value;
@@ -182,10 +182,10 @@ struct wishes {
     const char *path[WANTED];
 };
 
-static const char *scan_object(struct scan *scan, const char *at, const struct wishes *wishes);
+static const char *scan_object(struct json_scan *scan, const char *at, const struct wishes *wishes);
 
 /* The value of a member; returns where it ends. */
-static const char *scan_value(struct scan *scan, const char *start, struct bal_log_span key,
+static const char *scan_value(struct json_scan *scan, const char *start, struct bal_log_span key,
                               const struct wishes *wishes) {
     struct wishes deeper;
     unsigned here = 0, below = 0; /* sets of bits */
@@ -208,7 +208,7 @@ static const char *scan_value(struct scan *scan, const char *start, struct bal_l
 }
 
 /* "name": value; returns where it ends. */
-static const char *scan_member(struct scan *scan, const char *at, const struct wishes *wishes) {
+static const char *scan_member(struct json_scan *scan, const char *at, const struct wishes *wishes) {
     const char *end = scan->end;
     const char *quote = at < end && *at == '"' ? find_quote(at + 1, end) : NULL;
     if (!quote)
@@ -226,7 +226,7 @@ static const char *scan_member(struct scan *scan, const char *at, const struct w
 }
 
 /* An object from behind its bracket to behind the other. It goes no deeper than the paths do. */
-static const char *scan_object(struct scan *scan, const char *at, const struct wishes *wishes) {
+static const char *scan_object(struct json_scan *scan, const char *at, const struct wishes *wishes) {
     const char *end = scan->end;
     at = skip_blanks(at, end);
     if (at < end && *at == '}')
@@ -243,7 +243,7 @@ static const char *scan_object(struct scan *scan, const char *at, const struct w
 }
 
 /* The bracket that begins the object; NULL when there is none. */
-static const char *find_object(const struct json *json, struct bal_log_span line) {
+static const char *find_object(const struct json_line *json, struct bal_log_span line) {
     const char *end = line.text + line.length;
     if (json->headed) {
         const char *tab = memmem(line.text, line.length, "\t{", 2);
@@ -253,7 +253,7 @@ static const char *find_object(const struct json *json, struct bal_log_span line
     return at < end && *at == '{' ? at : NULL;
 }
 
-static void set_head(const struct json *json, struct bal_log_span line, struct bal_log_span *fields) {
+static void set_head(const struct json_line *json, struct bal_log_span line, struct bal_log_span *fields) {
     const char *tab = memchr(line.text, '\t', line.length);
     for (int i = 0; i < json->count; i++)
         if (strcmp(json->path[i], HEAD) == 0)
@@ -262,7 +262,7 @@ static void set_head(const struct json *json, struct bal_log_span line, struct b
 
 static bool split_json(const struct bal_log_format *format, struct bal_log_span line,
                        struct bal_log_span *fields) {
-    const struct json *json = format->state;
+    const struct json_line *json = format->state;
     const char *end = line.text + line.length, *at = find_object(json, line);
     if (!at)
         return false;
@@ -271,7 +271,7 @@ static bool split_json(const struct bal_log_format *format, struct bal_log_span 
         fields[i] = (struct bal_log_span){0};
         wishes.path[i] = json->path[i];
     }
-    struct scan scan = {json, end, fields, json->scratch};
+    struct json_scan scan = {json, end, fields, json->scratch};
     at = scan_object(&scan, at + 1, &wishes);
     if (json->headed)
         set_head(json, line, fields);
@@ -294,7 +294,7 @@ static bool is_there(struct bal_log_format *format, const struct bal_log_sample 
 
 static int find_json_member(struct bal_log_format *format, struct bal_log_span name,
                             const struct bal_log_sample *sample, bool usual) {
-    struct json *json = format->state;
+    struct json_line *json = format->state;
     for (int i = 0; i < json->count; i++)
         if (bal_log_is(name, json->path[i]))
             return i;
@@ -331,7 +331,7 @@ static struct bal_log_span name_of(const struct bal_log_format *format, const st
 }
 
 static void free_json(void *state) {
-    struct json *json = state;
+    struct json_line *json = state;
     if (json)
         free(json->scratch);
     free(json);
@@ -339,11 +339,11 @@ static void free_json(void *state) {
 
 static bool has_all(struct bal_log_format *format, const char *const *needs,
                     const struct bal_log_sample *sample) {
-    const int before = ((const struct json *)format->state)->count;
+    const int before = ((const struct json_line *)format->state)->count;
     bool all = true;
     for (; needs && *needs && all; needs++)
         all = find_json_member(format, (struct bal_log_span){*needs, strlen(*needs)}, sample, true) >= 0;
-    ((struct json *)format->state)->count = before; /* most of them are of no further use */
+    ((struct json_line *)format->state)->count = before; /* most of them are of no further use */
     return all;
 }
 
@@ -365,12 +365,12 @@ static const struct bal_log_kind kind = {.find = find_json_member,
                                          .free = free_json};
 
 enum bal_code bal_log_json_new(bool headed, struct bal_log_format *format, struct bal_error *err) {
-    struct json *json = calloc(1, sizeof *json);
+    struct json_line *json = calloc(1, sizeof *json);
     *format = (struct bal_log_format){.kind = &kind, .state = json, .name = "json"};
     if (json)
         json->headed = headed;
     if (json)
-        json->scratch = malloc(BAL_LOG_LINE_MOST);
+        json->scratch = malloc(BAL_LOG_LINE_MAX);
     if (!json || !json->scratch)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a log format");
     return BAL_OK;

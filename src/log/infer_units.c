@@ -24,7 +24,7 @@
 /* Values that do not look as they should may be a part of all. */
 #define ODD_PART 0.05
 
-enum { LATE_LEAST = 3, UNITS = 4 };
+enum { LATE_MIN = 3, UNITS = 4 };
 
 static const int units[UNITS] = {BAL_LOG_S, BAL_LOG_MS, BAL_LOG_US, BAL_LOG_NS};
 
@@ -45,7 +45,7 @@ static void show_length(double seconds, char *text, size_t size) {
 }
 
 /* What a field holds over the lines of the sample. */
-struct numbers {
+struct unit_numbers {
     size_t lines;                 /* in the format */
     size_t count;                 /* that have a number */
     size_t units;                 /* of these, with a unit of their own */
@@ -88,7 +88,7 @@ static bool has_shape(enum bal_log_shape shape, bool point, size_t decimals, boo
 
 /* Counts one value: of a list, the first number. exact: the number comes from the program itself, not through
  * another one that may have reformatted it. */
-static void count_number(struct numbers *numbers, struct bal_log_span text, enum bal_log_shape shape,
+static void count_number(struct unit_numbers *numbers, struct bal_log_span text, enum bal_log_shape shape,
                          bool exact, double *value) {
     text = bal_log_trim(text);
     const char *at = text.text, *end = at + text.length;
@@ -126,7 +126,7 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void find_median(struct numbers *numbers) {
+static void find_median(struct unit_numbers *numbers) {
     double sorted[BAL_LOG_SAMPLE];
     size_t count = 0;
     for (size_t i = 0; i < numbers->lines; i++)
@@ -138,8 +138,8 @@ static void find_median(struct numbers *numbers) {
 
 static void count_numbers(const struct bal_log_format *format, const struct bal_log_sample *sample,
                           const struct bal_log_binding *binding, const struct bal_log_length *length,
-                          bool exact, struct numbers *numbers) {
-    *numbers = (struct numbers){0};
+                          bool exact, struct unit_numbers *numbers) {
+    *numbers = (struct unit_numbers){0};
     struct bal_log_clock clock = {0};
     struct bal_log_span fields[BAL_LOG_FIELDS];
     for (size_t i = 0; i < sample->count; i++) {
@@ -159,7 +159,7 @@ static void count_numbers(const struct bal_log_format *format, const struct bal_
 
 /* How many lines come more than the clock's step and half a second after a line that they should precede,
  * when lengths are in that unit; 0 for the starts alone. */
-static size_t count_late(const struct numbers *numbers, double unit) {
+static size_t count_late(const struct unit_numbers *numbers, double unit) {
     size_t late = 0;
     double latest = -INFINITY;
     for (size_t i = 0; i < numbers->lines; i++) {
@@ -175,19 +175,19 @@ static size_t count_late(const struct numbers *numbers, double unit) {
 }
 
 /* The units that are consistent with the order of the lines. */
-static bool is_in_order(const struct numbers *numbers, size_t starts_late, int unit, bool by_ends) {
+static bool is_in_order(const struct unit_numbers *numbers, size_t starts_late, int unit, bool by_ends) {
     const size_t late = count_late(numbers, seconds_of(unit));
-    if (starts_late >= LATE_LEAST) /* they are not in the order of their starts: then in that of their ends */
+    if (starts_late >= LATE_MIN) /* they are not in the order of their starts: then in that of their ends */
         return late <= starts_late / 10 + 1;
-    return !by_ends || late < LATE_LEAST || (double)late <= LATE_PART * (double)numbers->count;
+    return !by_ends || late < LATE_MIN || (double)late <= LATE_PART * (double)numbers->count;
 }
 
-static bool is_possible(const struct numbers *numbers, int unit) {
+static bool is_possible(const struct unit_numbers *numbers, int unit) {
     const double mean = numbers->sum / (double)numbers->count;
     return numbers->middle * seconds_of(unit) <= MOST && mean * seconds_of(unit) >= LEAST;
 }
 
-static size_t list_readings(const struct numbers *numbers, bool at_end, bool by_ends, int left[UNITS]) {
+static size_t list_readings(const struct unit_numbers *numbers, bool at_end, bool by_ends, int left[UNITS]) {
     const size_t starts_late = at_end ? 0 : count_late(numbers, 0);
     size_t count = 0;
     for (size_t i = 0; i < UNITS; i++) {
@@ -203,7 +203,7 @@ static size_t list_readings(const struct numbers *numbers, bool at_end, bool by_
 }
 
 static enum bal_code fail_ambiguous(const struct bal_log_field_names *words,
-                                    const struct bal_log_length *length, const struct numbers *numbers,
+                                    const struct bal_log_length *length, const struct unit_numbers *numbers,
                                     const int *left, size_t count, struct bal_error *err) {
     const char *sign = words->sign, *name = length->name;
     if (numbers->count == 0 && numbers->text.text) {
@@ -239,14 +239,14 @@ static enum bal_code fail_ambiguous(const struct bal_log_field_names *words,
 }
 
 /* Go counts nanoseconds: written as seconds or milliseconds they have nearly always their last digit. */
-static int unit_of_nanoseconds(const struct numbers *numbers) {
+static int unit_of_nanoseconds(const struct unit_numbers *numbers) {
     if (numbers->wholes == numbers->count)
         return BAL_LOG_NS;
     return numbers->decimals > 6 ? BAL_LOG_S : numbers->count >= 3 ? BAL_LOG_MS : BAL_LOG_UNIT_OPEN;
 }
 
 static enum bal_code fail_shape(const struct bal_log_field_names *words, const struct bal_log_length *length,
-                                const struct numbers *numbers, struct bal_error *err) {
+                                const struct unit_numbers *numbers, struct bal_error *err) {
     char odd[40];
     bal_log_show(numbers->odd, odd, sizeof odd);
     return bal_fail(
@@ -259,7 +259,7 @@ static enum bal_code fail_shape(const struct bal_log_field_names *words, const s
 
 /* A field that has a program's name but not its form is from another program, and its unit is open. */
 static enum bal_code check_shape(const struct bal_log_field_names *words, struct bal_log_length *length,
-                                 const struct numbers *numbers, bool exact, struct bal_error *err) {
+                                 const struct unit_numbers *numbers, bool exact, struct bal_error *err) {
     const bool always_whole =
         length->shape == BAL_LOG_THOUSANDTHS && numbers->wholes == numbers->count && numbers->sum > 0;
     const bool odd = (double)numbers->odds > ODD_PART * (double)numbers->count; /* a line may be broken */
@@ -273,7 +273,7 @@ static enum bal_code check_shape(const struct bal_log_field_names *words, struct
 }
 
 static enum bal_code check_commas(const struct bal_log_field_names *words, struct bal_log_length *length,
-                                  const struct numbers *numbers, struct bal_error *err) {
+                                  const struct unit_numbers *numbers, struct bal_error *err) {
     const size_t points = numbers->count - numbers->wholes - numbers->commas;
     if (length->scale.list || numbers->commas <= points) /* most have none */
         return BAL_OK;
@@ -288,8 +288,8 @@ static enum bal_code check_commas(const struct bal_log_field_names *words, struc
 }
 
 /* Another unit brings lines into order that are not with this one. */
-static int find_better_unit(const struct numbers *numbers, size_t starts_late) {
-    for (size_t i = 0; i < UNITS && starts_late >= LATE_LEAST; i++)
+static int find_better_unit(const struct unit_numbers *numbers, size_t starts_late) {
+    for (size_t i = 0; i < UNITS && starts_late >= LATE_MIN; i++)
         if (count_late(numbers, seconds_of(units[i])) <= starts_late / 10)
             return units[i];
     return BAL_LOG_UNIT_OPEN;
@@ -298,10 +298,11 @@ static int find_better_unit(const struct numbers *numbers, size_t starts_late) {
 /* Lines are written in the order of ends: lengths that are too long bring them out of order, and such that
  * are too short do not bring those into order whose starts are not. */
 static enum bal_code check_order(const struct bal_log_field_names *words, const struct bal_log_length *length,
-                                 const struct numbers *numbers, const char *mean, struct bal_error *err) {
+                                 const struct unit_numbers *numbers, const char *mean,
+                                 struct bal_error *err) {
     const size_t starts_late = count_late(numbers, 0);
     const size_t late = count_late(numbers, seconds_of(length->scale.unit));
-    if (late >= LATE_LEAST && (double)late > LATE_PART * (double)numbers->count && late > 2 * starts_late)
+    if (late >= LATE_MIN && (double)late > LATE_PART * (double)numbers->count && late > 2 * starts_late)
         return bal_fail(err, BAL_E_FORMAT,
                         "with %s%s of %s on average, %zu of %zu requests would end before one that was logged"
                         " earlier: it is something else, or in another unit (--service-field %s:ms)",
@@ -320,7 +321,7 @@ static enum bal_code check_order(const struct bal_log_field_names *words, const 
 /* A known unit must not contradict the numbers either. */
 static enum bal_code check_known(const struct bal_log_field_names *words,
                                  const struct bal_log_binding *binding, const struct bal_log_length *length,
-                                 const struct numbers *numbers, struct bal_error *err) {
+                                 const struct unit_numbers *numbers, struct bal_error *err) {
     if (numbers->count == 0 || 2 * numbers->units > numbers->count)
         return BAL_OK;
     const double mean = seconds_of(length->scale.unit) * numbers->sum / (double)numbers->count;
@@ -345,7 +346,7 @@ static bool is_exact(const struct bal_log_field_names *words) {
 
 static enum bal_code infer_unit(const struct bal_log_field_names *words,
                                 const struct bal_log_binding *binding, struct bal_log_length *length,
-                                const struct numbers *numbers, struct bal_error *err) {
+                                const struct unit_numbers *numbers, struct bal_error *err) {
     enum bal_code code = check_commas(words, length, numbers, err);
     if (!code && numbers->count > 0)
         code = check_shape(words, length, numbers, is_exact(words), err);
@@ -373,8 +374,8 @@ static enum bal_code infer_unit(const struct bal_log_field_names *words,
 /* Both are known: the whole cannot be less than its part. Rounding, and two clocks, may make a difference of
  * some milliseconds. */
 static enum bal_code check_part(const struct bal_log_field_names *words,
-                                const struct bal_log_binding *binding, const struct numbers *service,
-                                const struct numbers *whole, struct bal_error *err) {
+                                const struct bal_log_binding *binding, const struct unit_numbers *service,
+                                const struct unit_numbers *whole, struct bal_error *err) {
     size_t both = 0, less = 0;
     for (size_t i = 0; i < service->lines && i < whole->lines; i++) {
         if (isnan(service->value[i]) || isnan(whole->value[i]))
@@ -394,7 +395,7 @@ static enum bal_code check_part(const struct bal_log_field_names *words,
 static enum bal_code infer_whole_unit(const struct bal_log_format *format,
                                       const struct bal_log_field_names *words,
                                       const struct bal_log_sample *sample, struct bal_log_binding *binding,
-                                      const struct numbers *service, struct numbers *numbers,
+                                      const struct unit_numbers *service, struct unit_numbers *numbers,
                                       struct bal_error *err) {
     count_numbers(format, sample, binding, &binding->whole, is_exact(words), numbers);
     enum bal_code code = infer_unit(words, binding, &binding->whole, numbers, NULL);
@@ -415,13 +416,13 @@ enum bal_code bal_log_infer_units(const struct bal_log_format *format,
                                   struct bal_error *err) {
     if (binding->service.field < 0)
         return BAL_OK;
-    struct numbers *service = malloc(2 * sizeof *service);
+    struct unit_numbers *service = malloc(2 * sizeof *service);
     if (!service)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for the first lines of a log");
     const bool same = binding->service.field == binding->whole.field;
     count_numbers(format, sample, binding, &binding->service, is_exact(words), service);
     if (binding->open) /* lines are written at the end of requests, so the times of ends are in order */
-        binding->at_end = count_late(service, 0) < LATE_LEAST;
+        binding->at_end = count_late(service, 0) < LATE_MIN;
     enum bal_code code = infer_unit(words, binding, &binding->service, service, err);
     if (!code && same)
         binding->whole = binding->service;

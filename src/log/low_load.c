@@ -10,12 +10,12 @@
 
 #define NANOSECONDS 1e9
 #define SHARE_SURE 0.1   /* the low-load part is not enlarged further once the share is known this exactly */
-#define SHARE_LEAST 0.05 /* a smaller share of waiting is none */
+#define SHARE_MIN 0.05   /* a smaller share of waiting is none */
 #define SHARE_UNSURE 0.2 /* a half-width beyond this leaves it open whether there is any */
 
 enum {
     LIGHT_JOBS = 1000, /* or so many, up to a tenth of all */
-    JOBS_LEAST = 100,  /* fewer are not enough */
+    JOBS_MIN = 100,    /* fewer are not enough */
     FINE = 8,          /* numbers of others below this have a bin each, ... */
     PARTS = 4,         /* ... then each doubling has so many */
     BINS = FINE + 40 * PARTS
@@ -29,7 +29,7 @@ struct bin {
     double *factor;              /* of a size in each bin of the histogram; made when it is needed */
 };
 
-struct sums {
+struct load_sums {
     uint64_t jobs[BINS];
     double logged[BINS];
 };
@@ -39,7 +39,7 @@ struct bal_low_load {
     uint64_t jobs, seen;
     struct bal_departures fleet;
     struct bin bin[BINS];
-    struct sums block[BAL_STRATA];
+    struct load_sums block[BAL_STRATA];
     unsigned low_load;           /* bins of the low-load part, from the first on */
     struct bal_histogram *sizes; /* of the low-load part */
 };
@@ -95,7 +95,7 @@ enum bal_code bal_low_load_add(struct bal_low_load *low_load, const struct bal_t
     struct bin *bin = &low_load->bin[bin_of(others)];
     if (!bin->sizes && !(bin->sizes = calloc(1, sizeof *bin->sizes)))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to look at a log");
-    struct sums *block = &low_load->block[bal_strata_of(low_load->seen++, low_load->jobs)];
+    struct load_sums *block = &low_load->block[bal_strata_of(low_load->seen++, low_load->jobs)];
     const double seconds = (double)job->size / NANOSECONDS;
     bin->jobs++;
     bin->others += (double)others;
@@ -186,9 +186,9 @@ static enum bal_times classify_times(const struct bal_low_load *low_load,
     const struct bal_estimate share = recovery->share;
     if (recovery->mean_others == 0)
         return BAL_TIMES_CLEAN;
-    if (low_load->jobs < JOBS_LEAST)
+    if (low_load->jobs < JOBS_MIN)
         return BAL_TIMES_UNKNOWN;
-    if (share.mean > SHARE_LEAST && share.mean > 1.5 * share.half_width)
+    if (share.mean > SHARE_MIN && share.mean > 1.5 * share.half_width)
         return BAL_TIMES_LIGHT;
     return estimate_uncertainty(recovery) <= SHARE_UNSURE ? BAL_TIMES_CLEAN : BAL_TIMES_UNKNOWN;
 }

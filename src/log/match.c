@@ -11,10 +11,10 @@
 #include <stdlib.h>
 
 enum {
-    STEPS_MOST = 10000000,  /* some hundredths of a second, and at most one when interpreted */
+    STEPS_MAX = 10000000,   /* some hundredths of a second, and at most one when interpreted */
     STACK_FIRST = 32 << 10, /* bytes of the compiled code's stack */
-    STACK_MOST = 1 << 20,
-    HEAP_MOST = 64 << 10, /* KiB of the interpreter */
+    STACK_MAX = 1 << 20,
+    HEAP_MAX = 64 << 10, /* KiB of the interpreter */
 };
 
 struct bal_log_match {
@@ -43,11 +43,11 @@ static enum bal_code compile_regex(struct bal_log_match *match, struct bal_error
 static enum bal_code prepare_match(struct bal_log_match *match, struct bal_error *err) {
     match->data = pcre2_match_data_create(1, NULL);
     match->context = pcre2_match_context_create(NULL);
-    match->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MOST, NULL);
+    match->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL);
     if (!match->data || !match->context || !match->stack)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a pattern");
-    pcre2_set_match_limit(match->context, STEPS_MOST);
-    pcre2_set_heap_limit(match->context, HEAP_MOST);
+    pcre2_set_match_limit(match->context, STEPS_MAX);
+    pcre2_set_heap_limit(match->context, HEAP_MAX);
     pcre2_jit_stack_assign(match->context, NULL, match->stack);
     return BAL_OK;
 }
@@ -85,9 +85,9 @@ static enum bal_code fail_match(const struct bal_log_match *match, struct bal_lo
     char why[120], shown[80];
     bal_log_show(text, shown, sizeof shown);
     if (result == PCRE2_ERROR_MATCHLIMIT)
-        snprintf(why, sizeof why, "more than %d steps", (int)STEPS_MOST);
+        snprintf(why, sizeof why, "more than %d steps", (int)STEPS_MAX);
     else if (result == PCRE2_ERROR_HEAPLIMIT)
-        snprintf(why, sizeof why, "more than %d MiB", HEAP_MOST >> 10);
+        snprintf(why, sizeof why, "more than %d MiB", HEAP_MAX >> 10);
     else
         pcre2_get_error_message(result, (PCRE2_UCHAR *)why, sizeof why);
     return bal_fail(err, BAL_E_RANGE, "pattern '%s' takes too much to match '%s': %s; write a simpler one",

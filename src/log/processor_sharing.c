@@ -10,18 +10,18 @@ struct ps_job {
     struct bal_trace_job job;
     int64_t leaves;
     uint32_t found;
-    double before[BAL_SHARING_MOST]; /* V when it came */
+    double before[BAL_SHARING_MAX]; /* V when it came */
 };
 
 struct ps_server {
     struct ps_job *ps_job; /* a heap, the first to leave on top */
     size_t count, room;
     int64_t now;
-    double got[BAL_SHARING_MOST]; /* V, in nanoseconds */
+    double got[BAL_SHARING_MAX]; /* V, in nanoseconds */
 };
 
 struct bal_sharing {
-    uint32_t cores[BAL_SHARING_MOST];
+    uint32_t cores[BAL_SHARING_MAX];
     unsigned count;
     enum bal_code (*take)(void *context, const struct bal_trace_job *job, uint32_t found, const double *work,
                           struct bal_error *err);
@@ -94,7 +94,7 @@ static enum bal_code remove_first_departure(struct bal_sharing *sharing, struct 
                                             struct bal_error *err) {
     serve_until(sharing, ps_server, ps_server->ps_job[0].leaves);
     const struct ps_job ps_job = heap_pop(ps_server);
-    double work[BAL_SHARING_MOST];
+    double work[BAL_SHARING_MAX];
     for (unsigned c = 0; c < sharing->count; c++)
         work[c] = ps_server->got[c] - ps_job.before[c];
     return sharing->take(sharing->context, &ps_job.job, ps_job.found, work, err);

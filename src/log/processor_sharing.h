@@ -7,7 +7,7 @@
 
 #include "ballast/trace.h"
 
-enum { BAL_SHARING_MOST = 12 }; /* numbers of cores that are tried at once */
+enum { BAL_SHARING_MAX = 12 }; /* numbers of cores that are tried at once */
 
 struct bal_sharing;
 

@@ -3,7 +3,7 @@
 #include "ballast/log.h"
 
 #include "log/detect.h"
-#include "log/reader.h"
+#include "log/line_reader.h"
 #include "log/request_line.h"
 #include "log/servers.h"
 #include "log/upstream_tries.h"
@@ -164,7 +164,7 @@ static void count_job(struct bal_log_reader *reader, const struct bal_log_entry 
     if (entry->zero) {
         const double size = (double)entry->service / (double)BAL_LOG_SECOND;
         summary->zeros++;
-        summary->zero_most = size > summary->zero_most ? size : summary->zero_most;
+        summary->max_zero = size > summary->max_zero ? size : summary->max_zero;
     }
 }
 

@@ -10,18 +10,18 @@
 #include <stdlib.h>
 
 #define NANOSECONDS 1e9
-#define NAMED_LEAST 0.5  /* of the jobs, for the servers of a log to count as named */
-#define SHARE_LEAST 0.05 /* of waiting: less is none */
-#define COARSE 0.5       /* seconds: times in larger steps are drawn within them */
-#define TOLERANCE 2 /* of what times are uncertain by: jobs that leave closer may do so in either order */
-#define STEP_LEAST 0.001 /* seconds: clocks of proxies are seldom finer, whatever their digits say */
+#define NAMED_MIN 0.5  /* of the jobs, for the servers of a log to count as named */
+#define SHARE_MIN 0.05 /* of waiting: less is none */
+#define COARSE 0.5     /* seconds: times in larger steps are drawn within them */
+#define TOLERANCE 2    /* of what times are uncertain by: jobs that leave closer may do so in either order */
+#define STEP_MIN 0.001 /* seconds: clocks of proxies are seldom finer, whatever their digits say */
 /* Steps by which a job may seem to come before the one whose place it takes has left: each of the two moments
  * is a sum of up to three times that are cut to their digits. Clocks that are set on the way add to it, so
  * that it is never below so many seconds, unless sizes are as short; nor above half of the mean size. */
 #define OVERLAP_STEPS 3
-#define OVERLAP_LEAST 1e-4
+#define OVERLAP_MIN 1e-4
 #define OVERLAP_SMALL 0.05
-#define OVERLAP_MOST 0.5
+#define OVERLAP_MAX 0.5
 
 const char *bal_times_text(enum bal_times times) {
     static const char *const texts[] = {[BAL_TIMES_SERVICE] = "service alone",
@@ -278,13 +278,13 @@ static enum bal_code serve_in_order(struct recoverer *r, const struct bal_trace_
 
 /* ---- servers that share their time ---- */
 
-static const uint32_t cores[BAL_SHARING_MOST] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+static const uint32_t cores[BAL_SHARING_MAX] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
 /* Of how many others half of the jobs find fewer, at least 1. */
 static uint32_t middle_of(const struct bal_evidence *evidence) {
     uint64_t below = 0;
     uint32_t found = 0;
-    while (found < BAL_EVIDENCE_MOST && 2 * below < evidence->jobs) {
+    while (found < BAL_EVIDENCE_MAX && 2 * below < evidence->jobs) {
         for (unsigned b = 0; b < BAL_STRATA; b++)
             below += evidence->block[b].found[found];
         found++;
@@ -299,7 +299,7 @@ static enum bal_code compare_cores(void *context, const struct bal_trace_job *jo
     if (job->aborted)
         return BAL_OK;
     const unsigned block = bal_strata_of(r->seen, r->info->jobs), busy = found >= r->middle;
-    for (unsigned c = 0; c < BAL_SHARING_MOST; c++) {
+    for (unsigned c = 0; c < BAL_SHARING_MAX; c++) {
         r->strata[c][block].count[busy]++;
         r->strata[c][block].sum[busy] += work[c];
     }
@@ -344,13 +344,13 @@ static enum bal_code run_sharing(struct recoverer *r, const uint32_t *numbers, u
 /* The number of cores under which work does not depend on what a job finds. */
 static enum bal_code choose_cores(struct recoverer *r, uint32_t *slots) {
     r->middle = middle_of(r->evidence);
-    r->strata = calloc(BAL_SHARING_MOST, sizeof *r->strata);
+    r->strata = calloc(BAL_SHARING_MAX, sizeof *r->strata);
     if (!r->strata)
         return no_memory(r);
-    const enum bal_code code = run_sharing(r, cores, BAL_SHARING_MOST, compare_cores);
+    const enum bal_code code = run_sharing(r, cores, BAL_SHARING_MAX, compare_cores);
     double nearest = INFINITY;
     *slots = 1;
-    for (unsigned c = 0; c < BAL_SHARING_MOST && !code; c++) {
+    for (unsigned c = 0; c < BAL_SHARING_MAX && !code; c++) {
         const struct bal_contrast contrast = bal_strata_compare(r->strata[c]);
         if (fabs(contrast.log_ratio) < nearest) {
             nearest = fabs(contrast.log_ratio);
@@ -383,7 +383,7 @@ static enum bal_code recover_shared(struct recoverer *r) {
 /* ---- with names of servers ---- */
 
 static uint32_t clamp_slots(uint32_t slots) {
-    return slots < BAL_EVIDENCE_MOST ? slots : BAL_EVIDENCE_MOST;
+    return slots < BAL_EVIDENCE_MAX ? slots : BAL_EVIDENCE_MAX;
 }
 
 /* A limit that the log states is used unless its times disprove it: several proxies may keep to a limit each,
@@ -403,7 +403,7 @@ static bool infer_slots(struct recoverer *r) {
     recovery->slots_low = judged.low;
     recovery->slots_high = judged.high;
     recovery->low_mean = bal_evidence_mean(r->evidence, judged.low);
-    recovery->high_mean = bal_evidence_mean(r->evidence, judged.high > 0 ? judged.high : BAL_EVIDENCE_MOST);
+    recovery->high_mean = bal_evidence_mean(r->evidence, judged.high > 0 ? judged.high : BAL_EVIDENCE_MAX);
     recovery->overtaking = bal_evidence_overtaking(r->evidence, clamp_slots(recovery->slots));
     recovery->dependence = bal_evidence_dependence(r->evidence, clamp_slots(recovery->slots));
     return judged.shared;
@@ -433,7 +433,7 @@ static enum bal_code allocate_servers(struct recoverer *r) {
  * the gap errs by the square root of their number. */
 static double time_uncertainty(const struct recoverer *r) {
     const double gap = r->info->span / (double)r->info->jobs;
-    return r->options->step > COARSE ? sqrt(r->servers) * gap : fmax(r->options->step, STEP_LEAST);
+    return r->options->step > COARSE ? sqrt(r->servers) * gap : fmax(r->options->step, STEP_MIN);
 }
 
 /* Times in whole seconds are drawn within them: then the digits do not show what overlaps. */
@@ -441,8 +441,8 @@ static double overlap_of(const struct recoverer *r) {
     if (r->options->step > COARSE)
         return 0;
     const double digits = OVERLAP_STEPS * fmax(r->options->step, r->options->length_step);
-    const double clock = fmin(OVERLAP_LEAST, OVERLAP_SMALL * r->unit);
-    return fmin(fmax(digits, clock), OVERLAP_MOST * r->unit);
+    const double clock = fmin(OVERLAP_MIN, OVERLAP_SMALL * r->unit);
+    return fmin(fmax(digits, clock), OVERLAP_MAX * r->unit);
 }
 
 static enum bal_code recover_named(struct recoverer *r) {
@@ -527,7 +527,7 @@ static enum bal_code make_logged_trace(struct recoverer *r) {
 /* As logged, where that is wanted. */
 static void keep_logged_times(struct recoverer *r) {
     struct bal_recovery *recovery = r->recovery;
-    if (recovery->share.mean > SHARE_LEAST && recovery->times != BAL_TIMES_UNKNOWN)
+    if (recovery->share.mean > SHARE_MIN && recovery->times != BAL_TIMES_UNKNOWN)
         recovery->times = BAL_TIMES_WAITING;
     else if (recovery->times != BAL_TIMES_UNKNOWN)
         recovery->times = BAL_TIMES_CLEAN;
@@ -555,7 +555,7 @@ enum bal_code bal_recover(const struct bal_trace *logged, const struct bal_recov
                           .unit = info->size_mean};
     r.sizes = calloc(1, sizeof *r.sizes);
     enum bal_code code = r.sizes ? BAL_OK : no_memory(&r);
-    const bool named = (double)(info->jobs - info->unserved) >= NAMED_LEAST * (double)info->jobs;
+    const bool named = (double)(info->jobs - info->unserved) >= NAMED_MIN * (double)info->jobs;
     if (!code)
         code = options->service ? count_all_jobs(&r, count_job)
                : named          ? recover_named(&r)

@@ -15,7 +15,7 @@ static struct bal_log_span behind(struct bal_log_span text, size_t length) {
 
 /* CONNECT asks for a tunnel, and PRI is the beginning of HTTP/2. */
 static bool is_method(struct bal_log_span word) {
-    if (word.length == 0 || word.length > BAL_LOG_METHOD_MOST || *word.text < 'A' ||
+    if (word.length == 0 || word.length > BAL_LOG_METHOD_MAX || *word.text < 'A' ||
         bal_log_is(word, "CONNECT") || bal_log_is(word, "PRI"))
         return false;
     for (size_t i = 0; i < word.length; i++)

@@ -5,7 +5,7 @@
 
 #include "log/span.h"
 
-enum { BAL_LOG_REQUEST = 4096, BAL_LOG_METHOD_MOST = 16 };
+enum { BAL_LOG_REQUEST = 4096, BAL_LOG_METHOD_MAX = 16 };
 
 /* Writes "METHOD PATH" with a 0 at its end, and returns its length, or 0 where the log has nothing that can
  * be sent. `request` is a line ("GET /a?b HTTP/1.1"), a path or a URL; `method` is the method, or a text that

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { SERVERS_MOST = 1 << 16, REQUESTS_MOST = 1 << 22, SLOTS_FIRST = 64 };
+enum { SERVERS_MAX = 1 << 16, REQUESTS_MAX = 1 << 22, SLOTS_FIRST = 64 };
 
 struct bal_log_servers {
     struct bal_log_span *name; /* by number, each ended by 0 too */
@@ -28,11 +28,11 @@ static enum bal_code new_table(uint32_t most, struct bal_log_servers **servers, 
 }
 
 enum bal_code bal_log_servers_new(struct bal_log_servers **servers, struct bal_error *err) {
-    return new_table(SERVERS_MOST, servers, err);
+    return new_table(SERVERS_MAX, servers, err);
 }
 
 enum bal_code bal_log_requests_new(struct bal_log_servers **requests, struct bal_error *err) {
-    return new_table(REQUESTS_MOST, requests, err);
+    return new_table(REQUESTS_MAX, requests, err);
 }
 
 void bal_log_servers_free(struct bal_log_servers *servers) {
@@ -113,15 +113,15 @@ static enum bal_code add_name(struct bal_log_servers *servers, struct bal_log_sp
                               struct bal_error *err) {
     char shown[60];
     bal_log_show(name, shown, sizeof shown);
-    if (servers->count == servers->most && servers->most == REQUESTS_MOST)
+    if (servers->count == servers->most && servers->most == REQUESTS_MAX)
         return bal_fail(err, BAL_E_RANGE,
                         "more than %d different requests; take a part of the log: --from, --to",
-                        (int)REQUESTS_MOST);
+                        (int)REQUESTS_MAX);
     if (servers->count == servers->most)
         return bal_fail(err, BAL_E_RANGE,
                         "more than %d names of servers, the last being '%s': the field is hardly one of "
                         "servers; name another",
-                        (int)SERVERS_MOST, shown);
+                        (int)SERVERS_MAX, shown);
     const bool grown = (servers->count < servers->room || grow_names(servers)) &&
                        (2 * servers->count < servers->slots || grow_slots(servers));
     char *copy = grown ? strndup(name.text, name.length) : NULL;

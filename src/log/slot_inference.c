@@ -4,13 +4,13 @@
 
 #include <math.h>
 
-enum { MOST = BAL_EVIDENCE_MOST };
+enum { MOST = BAL_EVIDENCE_MAX };
 
 #define NANOSECONDS 1e9
 /* Overtaking beyond this disproves a number of slots. Where the order of arrivals is drawn within seconds it
  * happens by chance, to some percent of the jobs; where it is not, only to requests that are out of the
  * ordinary. */
-#define OVERTAKING_MOST 0.001
+#define OVERTAKING_MAX 0.001
 #define OVERTAKING_COARSE 0.1
 #define SURE 2.0    /* standard errors within which two numbers of slots cannot be distinguished: 95 % */
 #define CERTAIN 3.3 /* and beyond which servers are said to share their time: 99.9 % ... */
@@ -79,7 +79,7 @@ double bal_evidence_dependence(const struct bal_evidence *evidence, uint32_t k) 
 
 static uint32_t least_slots(const struct bal_evidence *evidence, bool coarse) {
     uint32_t k = 1;
-    while (k < MOST && bal_evidence_overtaking(evidence, k) > (coarse ? OVERTAKING_COARSE : OVERTAKING_MOST))
+    while (k < MOST && bal_evidence_overtaking(evidence, k) > (coarse ? OVERTAKING_COARSE : OVERTAKING_MAX))
         k++;
     return k;
 }

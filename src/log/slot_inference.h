@@ -8,19 +8,19 @@
 #include "log/departures.h"
 #include "log/strata.h"
 
-enum { BAL_EVIDENCE_MOST = 64 }; /* slots that are distinguished, at most */
+enum { BAL_EVIDENCE_MAX = 64 }; /* slots that are distinguished, at most */
 
 /* Of one block, by how many others a job finds at its server (the last: so many or more). */
 struct bal_evidence_block {
-    uint64_t found[BAL_EVIDENCE_MOST + 1];
-    double logged[BAL_EVIDENCE_MOST + 1];                        /* sums of D - A, in seconds */
-    double served[BAL_EVIDENCE_MOST + 1][BAL_EVIDENCE_MOST + 1]; /* of D - when k-th last of the others leaves
-                                                                  */
+    uint64_t found[BAL_EVIDENCE_MAX + 1];
+    double logged[BAL_EVIDENCE_MAX + 1];                       /* sums of D - A, in seconds */
+    double served[BAL_EVIDENCE_MAX + 1][BAL_EVIDENCE_MAX + 1]; /* of D - when k-th last of the others leaves
+                                                                */
 };
 
 struct bal_evidence {
     uint64_t jobs;
-    uint64_t overtaken[BAL_EVIDENCE_MOST + 1]; /* jobs by how many earlier ones they leave before */
+    uint64_t overtaken[BAL_EVIDENCE_MAX + 1]; /* jobs by how many earlier ones they leave before */
     struct bal_evidence_block block[BAL_STRATA];
 };
 
@@ -40,7 +40,7 @@ struct bal_evidence_slots {
 struct bal_evidence_slots bal_evidence_infer_slots(const struct bal_evidence *evidence, bool coarse);
 
 /* With k slots: the share of jobs that overtake so many; the mean size, in seconds; the size of jobs that
- * find no free slot over that of the others (NaN: hardly any does). k is 1 to BAL_EVIDENCE_MOST. */
+ * find no free slot over that of the others (NaN: hardly any does). k is 1 to BAL_EVIDENCE_MAX. */
 double bal_evidence_overtaking(const struct bal_evidence *evidence, uint32_t k);
 double bal_evidence_mean(const struct bal_evidence *evidence, uint32_t k);
 double bal_evidence_dependence(const struct bal_evidence *evidence, uint32_t k);

@@ -12,7 +12,7 @@
 
 enum {
     CHUNK = 1 << 18, /* bytes that are read at once */
-    ROOM = BAL_LOG_LINE_MOST + CHUNK + 1,
+    ROOM = BAL_LOG_LINE_MAX + CHUNK + 1,
 };
 
 struct bal_log_source {
@@ -255,7 +255,7 @@ static enum bal_code load_line(struct bal_log_source *source, size_t *newline, s
     enum bal_code code = skip_long_line(source, err);
     *newline = source->end;
     while (!code && (*newline = find_newline(source, source->searched)) == source->end && !source->ended &&
-           source->end - source->start <= BAL_LOG_LINE_MOST) {
+           source->end - source->start <= BAL_LOG_LINE_MAX) {
         source->searched = source->end;
         code = fill_buffer(source, err);
     }
@@ -270,11 +270,11 @@ enum bal_code bal_log_source_next(struct bal_log_source *source, struct bal_log_
         return code;
     const bool whole = newline < source->end;
     *kind = BAL_LOG_LINE_NONE;
-    if (!whole && source->grows && newline - source->start <= BAL_LOG_LINE_MOST) /* its end is to come */
+    if (!whole && source->grows && newline - source->start <= BAL_LOG_LINE_MAX) /* its end is to come */
         return BAL_OK;
     *line = make_line(source, source->start, newline);
     *kind = whole ? BAL_LOG_LINE_WHOLE : line->length > 0 ? BAL_LOG_LINE_LAST : BAL_LOG_LINE_NONE;
-    if (newline - source->start > BAL_LOG_LINE_MOST) {
+    if (newline - source->start > BAL_LOG_LINE_MAX) {
         *kind = BAL_LOG_LINE_LONG;
         source->dropping = !whole;
     }
@@ -287,7 +287,7 @@ enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_
     *count = 0;
     size_t newline = 0;
     enum bal_code code = BAL_OK;
-    if (source->grows && !source->ended && source->end - source->start <= BAL_LOG_LINE_MOST)
+    if (source->grows && !source->ended && source->end - source->start <= BAL_LOG_LINE_MAX)
         code = fill_buffer(source, err); /* in addition to what was there at the last check */
     if (!code)
         code = load_line(source, &newline, err);
@@ -295,7 +295,7 @@ enum bal_code bal_log_source_peek(struct bal_log_source *source, struct bal_log_
         newline = find_newline(source, at);
         const bool whole = newline < source->end;
         if ((!whole && (!source->ended || source->truncated || source->grows)) ||
-            newline - at > BAL_LOG_LINE_MOST)
+            newline - at > BAL_LOG_LINE_MAX)
             break;
         lines[(*count)++] = make_line(source, at, newline);
     }

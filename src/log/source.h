@@ -17,7 +17,7 @@ enum bal_log_line {
     BAL_LOG_LINE_NONE, /* the end of the file */
 };
 
-enum { BAL_LOG_LINE_MOST = 1 << 20 }; /* bytes of a line */
+enum { BAL_LOG_LINE_MAX = 1 << 20 }; /* bytes of a line */
 
 /* path "-" is standard input. A UTF-8 byte order mark at the beginning is skipped. stop: as for reading a
  * log. */

@@ -5,24 +5,24 @@
 #include <math.h>
 
 enum {
-    BASE_LEAST = 30,    /* jobs of kind 0 in a block that are enough for their mean to represent it */
-    COMPARED_LEAST = 5, /* blocks */
+    BASE_MIN = 30,    /* jobs of kind 0 in a block that are enough for their mean to represent it */
+    COMPARED_MIN = 5, /* blocks */
 };
 
 /* What kind 1 sums up to, and what it would if its jobs were like those of kind 0 in the same block. */
-struct totals {
+struct stratum_totals {
     double is, would_be;
 };
 
-static struct totals totals_of(const struct bal_stratum *stratum) {
-    if (stratum->count[0] < BASE_LEAST || stratum->count[1] == 0)
-        return (struct totals){0, 0};
+static struct stratum_totals totals_of(const struct bal_stratum *stratum) {
+    if (stratum->count[0] < BASE_MIN || stratum->count[1] == 0)
+        return (struct stratum_totals){0, 0};
     const double mean = stratum->sum[0] / (double)stratum->count[0];
-    return (struct totals){stratum->sum[1], (double)stratum->count[1] * mean};
+    return (struct stratum_totals){stratum->sum[1], (double)stratum->count[1] * mean};
 }
 
 struct bal_contrast bal_strata_compare(const struct bal_stratum strata[BAL_STRATA]) {
-    struct totals each[BAL_STRATA], all = {0, 0};
+    struct stratum_totals each[BAL_STRATA], all = {0, 0};
     unsigned blocks = 0;
     for (unsigned b = 0; b < BAL_STRATA; b++) {
         each[b] = totals_of(&strata[b]);
@@ -31,7 +31,7 @@ struct bal_contrast bal_strata_compare(const struct bal_stratum strata[BAL_STRAT
         blocks += each[b].would_be > 0;
     }
     struct bal_contrast contrast = {NAN, NAN};
-    if (blocks < COMPARED_LEAST || !(all.is > 0))
+    if (blocks < COMPARED_MIN || !(all.is > 0))
         return contrast;
     contrast.log_ratio = log(all.is / all.would_be);
     double sum = 0, squares = 0;

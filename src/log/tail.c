@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A log that grows, as `tail -F` sees it. */
-#include "log/reader.h"
+#include "log/line_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKED_LEAST = 100 }; /* jobs after which the resolution of service times is known */
+enum { CHECKED_MIN = 100 }; /* jobs after which the resolution of service times is known */
 
 struct bal_log_tail {
     struct bal_log_reader reader;
@@ -80,7 +80,7 @@ static enum bal_code read_lines(struct bal_log_tail *follow, struct bal_error *e
     enum bal_code code = BAL_OK;
     for (enum bal_log_line kind = BAL_LOG_LINE_WHOLE; !code && kind != BAL_LOG_LINE_NONE;)
         code = bal_log_reader_next(reader, &kind, err);
-    if (!code && reader->file->jobs + reader->coarse >= CHECKED_LEAST)
+    if (!code && reader->file->jobs + reader->coarse >= CHECKED_MIN)
         code = bal_log_reader_check(reader, err);
     return code;
 }

@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4000, FILE_MOST = 256 << 20, HASH = BAL_SHA256_TEXT - 1 };
+enum { PLUGIN_PATH_MAX = 4000, FILE_MAX = 256 << 20, HASH = BAL_SHA256_TEXT - 1 };
 
 struct loaded {
     const struct bal_policy *policy;
@@ -131,7 +131,7 @@ static enum bal_code read_contents(const char *path, struct contents *contents, 
             fclose(file);
         return bal_fail(err, BAL_E_IO, "cannot load the policy '%.300s': %s", path, strerror(reason));
     }
-    contents->size = S_ISREG(status.st_mode) && status.st_size <= FILE_MOST ? (size_t)status.st_size : 0;
+    contents->size = S_ISREG(status.st_mode) && status.st_size <= FILE_MAX ? (size_t)status.st_size : 0;
     contents->data = malloc(contents->size + 1);
     const bool whole =
         contents->data && contents->size && fread(contents->data, 1, contents->size, file) == contents->size;
@@ -257,7 +257,7 @@ static enum bal_code check_hash(const char *path, const struct contents *content
 
 static enum bal_code load_plugin(const char *text, const struct parts *parts, bool copied,
                                  const struct bal_policy **policy, struct bal_error *err) {
-    char path[PATH_MOST + 3];
+    char path[PLUGIN_PATH_MAX + 3];
     const char *here = memchr(text, '/', parts->path) ? "" : "./"; /* never along a search path */
     snprintf(path, sizeof path, "%s%.*s", here, (int)parts->path, text);
     struct contents contents;
@@ -279,7 +279,7 @@ static enum bal_code load_plugin(const char *text, const struct parts *parts, bo
 static enum bal_code parse_text(const char *text, bool copied, struct bal_policy_spec *spec,
                                 struct bal_error *err) {
     struct parts parts;
-    if (!split_text(text, &parts) || parts.path > PATH_MOST)
+    if (!split_text(text, &parts) || parts.path > PLUGIN_PATH_MAX)
         return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no path of a policy: it ends in .so", text);
     char named[1200];
     const struct bal_policy *policy = NULL;
@@ -324,7 +324,7 @@ bool bal_plugin_is_pinned(const char *text) {
 
 enum bal_code bal_plugin_pin(const char *text, const char *beside, char **pinned, struct bal_error *err) {
     struct parts parts;
-    if (!split_text(text, &parts) || parts.path > PATH_MOST)
+    if (!split_text(text, &parts) || parts.path > PLUGIN_PATH_MAX)
         return bal_fail(err, BAL_E_SYNTAX, "'%.60s' is no path of a policy: it ends in .so", text);
     const char *slash = *text != '/' && beside ? strrchr(beside, '/') : NULL;
     char *path = NULL, *real = NULL;

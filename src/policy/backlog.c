@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { MISSES_MOST = 4, MANY_SERVERS = 100, DRAWS = 8 };
+enum { MISSES_MAX = 4, MANY_SERVERS = 100, DRAWS = 8 };
 
 void bal_backlog_init(struct bal_backlog *backlog) {
     *backlog = (struct bal_backlog){.announce_at = INFINITY};
@@ -26,7 +26,7 @@ static enum bal_backlog_step end_backlog(struct bal_backlog *backlog) {
 /* A slot may be on its way. If answers were not waited for, every job would be announced where they take
  * longer than the patience. */
 static bool may_be_answered(const struct bal_backlog *backlog) {
-    return !backlog->announced && backlog->questions && backlog->misses < MISSES_MOST;
+    return !backlog->announced && backlog->questions && backlog->misses < MISSES_MAX;
 }
 
 enum bal_backlog_step bal_backlog_next(struct bal_backlog *backlog, uint32_t held, double now,
@@ -42,7 +42,7 @@ enum bal_backlog_step bal_backlog_next(struct bal_backlog *backlog, uint32_t hel
         backlog->announce_at = now + beat;
         return BAL_BACKLOG_ANNOUNCE;
     }
-    const bool worth_it = backlog->questions < held && backlog->misses < MISSES_MOST;
+    const bool worth_it = backlog->questions < held && backlog->misses < MISSES_MAX;
     return !backlog->announced && worth_it ? BAL_BACKLOG_ASK : BAL_BACKLOG_WAIT;
 }
 

@@ -9,7 +9,7 @@
  * an average lets it decay towards 0, so that a server that was slow is tried again; and one that has
  * answered nothing yet and has requests is left alone, for it may be anything. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { D, DECAY };
 

@@ -11,7 +11,7 @@
  * choose among idle servers the fastest first is the best in large fleets (Armony 2005, one common queue).
  * Where all weights are the same it is own. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 static uint32_t choose_server(struct bal_fleet *fleet, struct bal_rng *rng) {
     return bal_own_best_of_shares(fleet, BAL_OWN_IDLE_FIRST, rng);

@@ -14,7 +14,7 @@
  * is HAProxy's first. Of equal servers it does not matter for the delay which of the idle ones gets a job; it
  * is not symmetric. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { ELSE, REPORT, IDLE };
 

@@ -5,7 +5,7 @@
  * Proved: least mean response time of all policies that know queue lengths only, for equal servers and
  * exponential sizes (Winston 1977); no waiting as N grows; stable whenever any policy is. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 static struct bal_decision fill_shortest(struct bal_fleet *fleet, uint32_t count, struct bal_rng *rng) {
     const uint32_t most = bal_candidates(fleet, bal_eligible_count(fleet));

@@ -17,7 +17,7 @@
  * requests, which is less informative the more dispatchers there are. Symmetric unless equals go by turns or
  * queue, which depend on the order of the names. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { D, REPLACE, TIES };
 enum ties { UNIFORM, TURN, QUEUE };

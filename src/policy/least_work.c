@@ -5,7 +5,7 @@
  * Proved: with equal speeds it is one central FIFO queue before N servers (M/G/N), job by job. With different
  * speeds the work left is divided by the speed: it is the time that the job would wait. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {

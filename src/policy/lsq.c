@@ -13,7 +13,7 @@
  * expected error of the estimates is bounded, which p > 0 or d > 0 brings about (Vargaftik, Keslassy and Orda
  * 2020). With one dispatcher, p = 1 and messages that take no time the estimates are exact, and it is jsq. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { P, D };
 

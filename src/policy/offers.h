@@ -28,7 +28,7 @@
 struct bal_offer_party {
     uint64_t offers;  /* ever: the number of the last one */
     uint32_t offered; /* slots that it has been offered and has not used */
-    struct bal_claim claim;
+    struct bal_slot_claim claim;
 };
 
 enum bal_offer_news {

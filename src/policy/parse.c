@@ -11,13 +11,13 @@
 #include <string.h>
 
 /* Appends to a text of limited size and keeps the length that would have been needed. */
-struct writer {
+struct spec_writer {
     char *text;
     size_t size;
     size_t length;
 };
 
-static void append_text(struct writer *w, const char *piece) {
+static void append_text(struct spec_writer *w, const char *piece) {
     const size_t piece_length = strlen(piece);
     if (w->length < w->size) {
         const size_t room = w->size - w->length - 1;
@@ -28,7 +28,7 @@ static void append_text(struct writer *w, const char *piece) {
     w->length += piece_length;
 }
 
-static void append_number(struct writer *w, double value) {
+static void append_number(struct spec_writer *w, double value) {
     char number[BAL_NUMBER_TEXT];
     bal_number_print(value, number);
     append_text(w, number);
@@ -66,7 +66,7 @@ void bal_policy_remove_added(void) {
 
 static enum bal_code unknown_policy(policies *at, const char *name, int length, struct bal_error *err) {
     char list[400] = "";
-    struct writer w = {list, sizeof list, 0};
+    struct spec_writer w = {list, sizeof list, 0};
     struct bal_nearest nearest = {.text = name, .length = (size_t)length};
     const struct bal_policy *known;
     for (size_t i = 0; (known = at(i)); i++) {
@@ -89,7 +89,7 @@ static enum bal_code unknown_param(const struct bal_policy *policy, const char *
         return bal_fail(err, BAL_E_UNKNOWN, "policy '%s' takes no parameters, but '%.*s' was given",
                         policy->name, length > 60 ? 60 : length, key);
     char list[300] = "";
-    struct writer w = {list, sizeof list, 0};
+    struct spec_writer w = {list, sizeof list, 0};
     for (unsigned i = 0; i < policy->param_count; i++) {
         append_text(&w, i ? ", " : "");
         append_text(&w, policy->params[i].name);
@@ -99,7 +99,7 @@ static enum bal_code unknown_param(const struct bal_policy *policy, const char *
 }
 
 /* The words of a parameter, as "a, b or c". */
-static void list_words(const struct bal_param *param, struct writer *w) {
+static void list_words(const struct bal_param *param, struct spec_writer *w) {
     for (unsigned i = 0; i <= (unsigned)param->high; i++) {
         append_text(w, i == 0 ? "" : i == (unsigned)param->high ? " or " : ", ");
         append_text(w, param->words[i]);
@@ -109,7 +109,7 @@ static void list_words(const struct bal_param *param, struct writer *w) {
 static enum bal_code bad_word(const struct bal_policy *policy, const struct bal_param *param,
                               const char *value, int length, struct bal_error *err) {
     char list[200] = "";
-    list_words(param, &(struct writer){list, sizeof list, 0});
+    list_words(param, &(struct spec_writer){list, sizeof list, 0});
     return bal_fail(err, BAL_E_RANGE, "policy '%s': %s=%.*s is not one of %s", policy->name, param->name,
                     length > 60 ? 60 : length, value, list);
 }
@@ -234,7 +234,7 @@ size_t bal_policy_print(const struct bal_policy_spec *spec, char *text, size_t s
     const struct bal_policy *policy = spec->policy;
     if (size)
         text[0] = 0;
-    struct writer w = {text, size, 0};
+    struct spec_writer w = {text, size, 0};
     append_text(&w, policy->name);
     const char *separator = ":";
     for (unsigned i = 0; i < policy->param_count; i++) {

@@ -16,7 +16,7 @@
  * enough to draw it when a batch is routed: a slot without arrivals leaves the idle servers idle, so the next
  * slot draws again and forgets that draw. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { IDLE, SPLIT };
 

@@ -13,7 +13,7 @@
  * at most in the limit, however large d is. Questions one after the other take time on a real network, so
  * only hosts without delays can. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { D, REPLACE, PERTASK, STOP };
 

@@ -9,7 +9,7 @@
  * and Shah 2002), though a job finds an idle server less often, so that the mean need not be smaller; and
  * unlike pod it keeps unequal servers stable (Shah and Prabhakar 2002). */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { D, B, ASK };
 enum ask { ASK_ALL, ASK_NEW };

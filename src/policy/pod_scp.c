@@ -7,7 +7,7 @@
  * the two classes share one distribution of queue lengths and differ in what they see of it (the paper's
  * Theorems 4 and 5). */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { D1, D2 };
 

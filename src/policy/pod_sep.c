@@ -6,7 +6,7 @@
  * Proved: the total queues are those of pod; the paper bounds the response time of low jobs (Theorem 7), and
  * following a tagged low job gives it exactly in the limit of many servers. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { D };
 

@@ -16,7 +16,7 @@
  * are, for each r, those of pod-scp without the others. The most urgent class probes d2 servers, all others
  * d1. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 #include <string.h>
 

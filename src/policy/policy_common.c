@@ -70,7 +70,7 @@ uint32_t bal_draw_least(struct bal_tournament *tree, const struct bal_fleet *fle
     uint32_t out[FEW];
     double key[FEW];
     uint32_t closed = 0, server = BAL_NONE;
-    while (closed < FEW && bal_tournament_least(tree) < INFINITY) {
+    while (closed < FEW && bal_tournament_min(tree) < INFINITY) {
         server = bal_tournament_draw(tree, rng);
         if (bal_is_eligible(fleet, server))
             break;

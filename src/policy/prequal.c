@@ -19,7 +19,7 @@
  * defaults here, but that the pool is smaller in a small fleet: else b grows, and job after job follows a
  * reply that is old. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { R, POOL, REMOVE, Q, AGE };
 
@@ -33,7 +33,7 @@ static const struct bal_param params[] = {
     [AGE] = {"age", 1e-9, 1e9, 10, false, false, "time after which a reply is too old"},
 };
 
-enum { RECENT = 64, POOL_MOST = 64, USES_MOST = 1000 };
+enum { RECENT = 64, POOL_MAX = 64, USES_MAX = 1000 };
 
 struct reply {
     uint32_t server;
@@ -53,7 +53,7 @@ struct state {
     uint32_t recent_count, recent_next; /* how many there are, where the next one goes */
     uint32_t recent[RECENT];            /* requests in flight of the last replies */
     uint32_t sorted[RECENT];            /* the same, the fewest first */
-    struct reply pool[POOL_MOST];       /* the oldest first */
+    struct reply pool[POOL_MAX];        /* the oldest first */
 };
 
 static size_t size(const double *value, const struct bal_policy_context *context) {
@@ -165,8 +165,8 @@ static void remove_due_replies(struct state *state) {
 /* How often a reply may be used: b, at random rounded up or down. */
 static uint32_t draw_uses(const struct state *state, struct bal_rng *rng) {
     const double gain = (1 - (double)state->most / state->servers) * state->r - state->remove;
-    double b = gain > 0 ? 2 / gain : USES_MOST;
-    b = b < 1 ? 1 : b > USES_MOST ? USES_MOST : b;
+    double b = gain > 0 ? 2 / gain : USES_MAX;
+    b = b < 1 ? 1 : b > USES_MAX ? USES_MAX : b;
     return (uint32_t)b + (bal_rng_uniform(rng) < b - floor(b));
 }
 

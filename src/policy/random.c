@@ -5,7 +5,7 @@
  * Proved: with equal servers each one is an M/G/1 queue of its own; unstable as soon as the slowest server is
  * overloaded, however idle the others are. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {

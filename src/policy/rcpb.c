@@ -10,7 +10,7 @@
  * bounded as the load tends to 1, by 1 / (mup + ... + mup^c) (Gamarnik, Tsitsiklis and Zubeldia 2016). With
  * else=hold each job needs a report of its own: it is stable only where mup > 1, or mu > load/(1 - load). */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { C, MU, MUP, ELSE };
 

@@ -5,7 +5,7 @@
  * Proved: with N servers each one sees every N-th arrival, so its input tends to a clockwork (D/M/1 for
  * exponential sizes) as N grows. Not symmetric: it depends on the order of the names. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 struct state {
     uint32_t next;

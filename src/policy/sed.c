@@ -9,7 +9,7 @@
  * from it, not optimal (Shenker and Weinrib 1989; Selen, Adan, Kapodistria and van Leeuwaarden 2016 for two
  * servers). Where all weights are the same it is own. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 static uint32_t choose_server(struct bal_fleet *fleet, struct bal_rng *rng) {
     return bal_own_best_of_shares(fleet, BAL_OWN_SOONEST, rng);

@@ -26,7 +26,7 @@
  * of standby and set-up (Mukherjee, Dhara, Borst and van Leeuwaarden 2017). Without switching off (mu = 0) it
  * is jiq. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { MU, NU, ELSE, NONE, ABORT, OFF, IDLE, AFTER };
 

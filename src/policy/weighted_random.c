@@ -6,7 +6,7 @@
  * all have the same load: stable whenever any policy is, and slower at slow servers in proportion. Where all
  * weights are the same it is random. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 static struct bal_decision route(void *state, struct bal_fleet *fleet, const struct bal_job *job,
                                  struct bal_rng *rng) {

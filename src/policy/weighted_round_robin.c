@@ -17,12 +17,12 @@
  * whenever any policy is. Not symmetric: it depends on the order of the names. Where all weights are the same
  * it is round-robin. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { RUNS_MAX = 32 };
 
 /* Servers from `first` on, before `end`. */
-struct run {
+struct turn_run {
     uint32_t first, end;
     uint32_t next;         /* whose turn it is; those before have had theirs and owe the weight of all more */
     double weight, credit; /* of each; of those whose turn is to come */
@@ -33,7 +33,7 @@ struct state {
     uint32_t runs; /* 0: each server has a credit of its own */
     bool begun;
     double all; /* weight of all of them */
-    struct run run[RUNS_MAX];
+    struct turn_run run[RUNS_MAX];
     double credit[]; /* of each server, in weights */
 };
 
@@ -58,7 +58,7 @@ static bool is_whole(const struct state *state, const struct bal_fleet *fleet) {
 
 /* At the beginning, when no server has any credit. */
 static void build_runs(struct state *state, const struct bal_fleet *fleet) {
-    struct run *run = NULL;
+    struct turn_run *run = NULL;
     for (uint32_t server = 0; is_whole(state, fleet) && server < state->servers; server++) {
         const double weight = bal_weight(fleet, server);
         if (!run || run->weight != weight) {
@@ -67,7 +67,7 @@ static void build_runs(struct state *state, const struct bal_fleet *fleet) {
                 return;
             }
             run = &state->run[state->runs++];
-            *run = (struct run){.first = server, .next = server, .weight = weight};
+            *run = (struct turn_run){.first = server, .next = server, .weight = weight};
         }
         run->end = server + 1;
         state->all += weight;
@@ -75,7 +75,7 @@ static void build_runs(struct state *state, const struct bal_fleet *fleet) {
 }
 
 static void expand_runs(struct state *state) {
-    for (const struct run *run = state->run; run < state->run + state->runs; run++)
+    for (const struct turn_run *run = state->run; run < state->run + state->runs; run++)
         for (uint32_t server = run->first; server < run->end; server++)
             state->credit[server] = run->credit - (server < run->next ? state->all : 0);
     state->runs = 0;
@@ -83,13 +83,13 @@ static void expand_runs(struct state *state) {
 
 /* BAL_NONE: servers are not as they were. Another weight is noticed when its server's turn comes. */
 static uint32_t take_from_runs(struct state *state, const struct bal_fleet *fleet) {
-    struct run *best = NULL;
+    struct turn_run *best = NULL;
     bool same = is_whole(state, fleet);
     for (uint32_t i = 0; i < state->runs && same; i++)
         same = bal_weight(fleet, state->run[i].next) == state->run[i].weight;
     if (!same)
         return BAL_NONE;
-    for (struct run *run = state->run; run < state->run + state->runs; run++) {
+    for (struct turn_run *run = state->run; run < state->run + state->runs; run++) {
         run->credit += run->weight;
         if (!best || run->credit > best->credit)
             best = run;
@@ -156,7 +156,7 @@ static bool is_consistent(const void *block, const double *value, const struct b
     const struct state *state = block;
     if (state->servers != context->servers || state->runs > RUNS_MAX)
         return false;
-    for (const struct run *run = state->run; run < state->run + state->runs; run++)
+    for (const struct turn_run *run = state->run; run < state->run + state->runs; run++)
         if (!(run->first <= run->next && run->next < run->end && run->end <= state->servers) ||
             !isfinite(run->credit))
             return false;

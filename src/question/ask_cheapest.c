@@ -99,14 +99,14 @@ static enum bal_code list_prices(const struct bal_request *common, struct bal_as
 
 /* ---- the wish ---- */
 
-static void print_offers(const struct bal_offers *offers, const struct bal_draft *draft,
+static void print_offers(const struct bal_price_offers *offers, const struct bal_draft *draft,
                          const struct bal_wish *wish, enum bal_form format, FILE *out) {
     if (format == BAL_FORM_JSON)
-        bal_offers_json(offers, draft, wish, out);
+        bal_price_offers_json(offers, draft, wish, out);
     else if (format == BAL_FORM_CSV)
-        bal_offers_csv(offers, draft, out);
+        bal_price_offers_csv(offers, draft, out);
     else
-        bal_offers_text(offers, draft, wish, bal_form_style(format), out);
+        bal_price_offers_text(offers, draft, wish, bal_form_style(format), out);
 }
 
 static enum bal_code search(const struct args *args, struct bal_asking *asking, struct bal_error *err) {
@@ -118,7 +118,7 @@ static enum bal_code search(const struct args *args, struct bal_asking *asking, 
     draft.c.max_run_length = args->open ? draft.c.run.time : 0;
     struct bal_doing doing;
     const struct bal_lab_options lab = bal_asking_lab(asking, common, &doing);
-    struct bal_offers *offers;
+    struct bal_price_offers *offers;
     const enum bal_code code = bal_price_search(&draft.c, &wish, &lab, &offers, err);
     if (code)
         return code;

@@ -334,7 +334,7 @@ static enum bal_code choose_keepers(struct bal_request *common, const struct bal
 
 /* ---- the work, in the order in which it is done ---- */
 
-struct work {
+struct replay_work {
     struct args *args;
     struct bal_asking *asking;
     struct bal_logs logs;
@@ -348,7 +348,7 @@ struct work {
     struct bal_sizing *sizing;
 };
 
-static void work_fini(struct work *work) {
+static void work_fini(struct replay_work *work) {
     bal_logs_fini(&work->logs);
     free(work->cases);
     free(work->outcomes);
@@ -357,7 +357,7 @@ static void work_fini(struct work *work) {
     free(work->sizing);
 }
 
-static bool allocate_work(struct work *work) {
+static bool allocate_work(struct replay_work *work) {
     enum { LISTS = 4 };
     work->cases = calloc(work->count, sizeof *work->cases);
     work->outcomes = calloc(work->count, sizeof *work->outcomes);
@@ -397,7 +397,7 @@ static enum bal_code check_failure(const struct bal_replay *replay, struct bal_e
 }
 
 /* A pattern that matches nothing is hardly what was meant. */
-static void warn_of_kinds(const struct work *work, const struct bal_trace_info *info) {
+static void warn_of_kinds(const struct replay_work *work, const struct bal_trace_info *info) {
     const struct args *args = work->args;
     for (size_t k = 0; k < args->kinds; k++)
         if (info->kind[k + 1] == 0)
@@ -406,7 +406,7 @@ static void warn_of_kinds(const struct work *work, const struct bal_trace_info *
 }
 
 /* Twice the slots are half the servers. */
-static void warn_of_slots(const struct work *work) {
+static void warn_of_slots(const struct replay_work *work) {
     const struct bal_recovery *recovery = &work->logs.recovery;
     if (work->args->target.seconds > 0 && recovery->servers > 0 &&
         bal_recovery_slots_are_guessed(&work->logs.times))
@@ -416,7 +416,7 @@ static void warn_of_slots(const struct work *work) {
                         recovery->slots);
 }
 
-static enum bal_code choose_policies(struct work *work, struct bal_error *err) {
+static enum bal_code choose_policies(struct replay_work *work, struct bal_error *err) {
     struct bal_request *common = &work->args->log.common;
     if (common->policies == 0 && work->args->keeper) {
         const enum bal_code code = choose_keepers(common, &work->replay, err);
@@ -430,7 +430,7 @@ static enum bal_code choose_policies(struct work *work, struct bal_error *err) {
                : bal_fail(err, BAL_E_MODEL, "no policy fits this fleet; name one with --policy to see why");
 }
 
-static enum bal_code make_cases(struct work *work, struct bal_error *err) {
+static enum bal_code make_cases(struct replay_work *work, struct bal_error *err) {
     const struct bal_request *common = &work->args->log.common;
     work->count = common->policies;
     if (!allocate_work(work))
@@ -451,7 +451,7 @@ static enum bal_code make_cases(struct work *work, struct bal_error *err) {
 }
 
 /* Reads the logs and sets up the cases. */
-static enum bal_code prepare_cases(struct work *work, struct bal_error *err) {
+static enum bal_code prepare_cases(struct replay_work *work, struct bal_error *err) {
     struct args *args = work->args;
     enum bal_code code = bal_read_logs(&args->log, args->path, args->paths, work->asking, &work->logs, err);
     if (!code)
@@ -474,7 +474,7 @@ static unsigned threads_of(const struct bal_request *common) {
 }
 
 /* The search comes first: it detects at once what it cannot do. */
-static enum bal_code replay_all(struct work *work, struct bal_error *err) {
+static enum bal_code replay_all(struct replay_work *work, struct bal_error *err) {
     const struct bal_request *common = &work->args->log.common;
     struct bal_doing doing;
     const struct bal_lab_options lab = {.threads = threads_of(common),
@@ -528,7 +528,7 @@ static void title_of(const struct args *args, char *title, size_t size) {
         snprintf(title, size, "%.150s", name);
 }
 
-static enum bal_code write_all(const struct work *work, struct bal_error *err) {
+static enum bal_code write_all(const struct replay_work *work, struct bal_error *err) {
     const struct args *args = work->args;
     const bool target = args->target.seconds > 0;
     const bool given = bal_request_has(&args->log.common, "servers");
@@ -579,7 +579,7 @@ static enum bal_code write_all(const struct work *work, struct bal_error *err) {
 }
 
 static enum bal_code ask(void *request, struct bal_asking *asking, struct bal_error *err) {
-    struct work work = {.args = request, .asking = asking};
+    struct replay_work work = {.args = request, .asking = asking};
     enum bal_code code = prepare_cases(&work, err);
     if (!code)
         code = replay_all(&work, err);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOADS_MOST = 100 };
+enum { LOADS_MAX = 100 };
 
 struct args {
     struct bal_request common; /* first: its setters take the whole */
@@ -58,7 +58,7 @@ static enum bal_code set_map(void *into, const char *value, struct bal_error *er
 }
 
 static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {2, LOADS_MOST, true, "a whole number from 2 to 100"};
+    static const struct bal_option_range range = {2, LOADS_MAX, true, "a whole number from 2 to 100"};
     return bal_option_number(value, &range, &((struct args *)into)->points, err);
 }
 
@@ -132,7 +132,7 @@ static enum bal_code draw_map(const struct args *args, const struct bal_frontier
                               struct bal_error *err) {
     const unsigned count = isnan(args->points) ? 9 : (unsigned)args->points;
     const double low = isnan(args->low) ? 0.1 : args->low, high = isnan(args->high) ? 0.9 : args->high;
-    double load[LOADS_MOST];
+    double load[LOADS_MAX];
     for (unsigned i = 0; i < count; i++) /* 0.3 is to be 0.3 */
         load[i] = round(1e9 * (low + (high - low) * i / (count - 1))) / 1e9;
     struct bal_frontier *frontier = malloc(count * sizeof *frontier);

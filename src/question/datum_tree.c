@@ -16,7 +16,7 @@ struct bal_datum {
     struct bal_datum *first, *next;
 };
 
-struct reading {
+struct datum_reading {
     struct json_reader r;
     struct bal_datum *free; /* the next value */
     char *room;             /* for the next text */
@@ -31,15 +31,15 @@ static size_t count_values(const char *json, size_t size) {
     return count;
 }
 
-static const char *keep_text(struct reading *reading) {
+static const char *keep_text(struct datum_reading *reading) {
     const char *text = reading->room;
     reading->room += strlen(text) + 1;
     return text;
 }
 
-static struct bal_datum *read_value(struct reading *reading, const char *name);
+static struct bal_datum *read_value(struct datum_reading *reading, const char *name);
 
-static void read_parts(struct reading *reading, struct bal_datum *value, bool named) {
+static void read_parts(struct datum_reading *reading, struct bal_datum *value, bool named) {
     struct bal_datum **place = &value->first;
     bal_json_reader_open(&reading->r, named ? '{' : '[');
     while (named ? bal_json_reader_key(&reading->r, reading->room, (size_t)(reading->end - reading->room))
@@ -49,7 +49,7 @@ static void read_parts(struct reading *reading, struct bal_datum *value, bool na
     }
 }
 
-static struct bal_datum *read_value(struct reading *reading, const char *name) {
+static struct bal_datum *read_value(struct datum_reading *reading, const char *name) {
     struct bal_datum *value = reading->free++;
     *value = (struct bal_datum){.name = name, .text = "", .number = NAN};
     const char first = bal_json_reader_peek(&reading->r);
@@ -78,7 +78,7 @@ struct bal_datum *bal_datum_tree_new(const char *json, size_t size) {
     struct bal_datum *root = malloc(count * sizeof *root + size + 1);
     if (!root)
         return NULL;
-    struct reading reading = {.free = root, .room = (char *)(root + count)};
+    struct datum_reading reading = {.free = root, .room = (char *)(root + count)};
     reading.end = reading.room + size + 1;
     bal_json_reader_init(&reading.r, json, size);
     read_value(&reading, "");

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct text {
-    struct text *next;
+struct answer_text {
+    struct answer_text *next;
     char text[];
 };
 
@@ -22,7 +22,7 @@ struct bal_question {
     const struct bal_question_kind *kind;
     struct bal_question_host host;
     struct bal_options options;
-    struct text *texts; /* values of settings, which requests point to */
+    struct answer_text *texts; /* values of settings, which requests point to */
     bool checked, has_policies;
     void *request;
 };
@@ -96,7 +96,7 @@ void bal_question_free(struct bal_question *question) {
         bal_caller_policies_end();
     if (question->kind->fini)
         question->kind->fini(question->request);
-    for (struct text *text = question->texts, *next; text; text = next) {
+    for (struct answer_text *text = question->texts, *next; text; text = next) {
         next = text->next;
         free(text);
     }
@@ -115,7 +115,7 @@ const struct bal_question_kind *bal_question_kind(const struct bal_question *que
 /* Requests point to values, so they stay. */
 static const char *keep(struct bal_question *question, const char *value) {
     const size_t size = strlen(value) + 1;
-    struct text *text = malloc(sizeof *text + size);
+    struct answer_text *text = malloc(sizeof *text + size);
     if (!text)
         return NULL;
     memcpy(text->text, value, size);

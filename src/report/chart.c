@@ -19,13 +19,14 @@ struct bal_chart {
 /* ---- curves over an axis ---- */
 
 /* Between the points of an axis of loads or of shares alone, theory can be asked at any other one too. */
-static bool is_swept(const struct builder *b, const char *field) {
+static bool is_swept(const struct chart_builder *b, const char *field) {
     const struct bal_sweep_axis *axis = b->x.what >= 0 ? &b->experiment->axis[b->x.what] : NULL;
     return axis && axis->numeric && axis->fields == 1 && strcmp(axis->name, field) == 0 && b->x.count > 1 &&
            b->plot->kind == BAL_PLOT_AXIS;
 }
 
-static enum bal_code fill_theory(struct builder *b, struct place place, bool bound, struct column *column) {
+static enum bal_code fill_theory(struct chart_builder *b, struct chart_place place, bool bound,
+                                 struct chart_column *column) {
     enum { FINE = 120 };
     const struct bal_quantity quantity = b->plot->metric[place.metric];
     const bool load = is_swept(b, "load"), high = is_swept(b, "high"), fine = load || high;
@@ -33,7 +34,7 @@ static enum bal_code fill_theory(struct builder *b, struct place place, bool bou
         return bal_chart_no_memory(b);
     const double from = bal_chart_x(b, 0), to = bal_chart_x(b, b->x.count - 1);
     for (size_t i = 0; i < column->count; i++) {
-        const struct place there = bal_chart_moved(place, &b->x, fine ? 0 : i);
+        const struct chart_place there = bal_chart_moved(place, &b->x, fine ? 0 : i);
         struct bal_case c = bal_chart_case(b, &there);
         const double x = fine ? from + (to - from) * (double)i / (FINE - 1) : bal_chart_x(b, i);
         if (load)
@@ -45,12 +46,13 @@ static enum bal_code fill_theory(struct builder *b, struct place place, bool bou
     return BAL_OK;
 }
 
-static enum bal_code fill_axis(struct builder *b, struct place place, struct column *column) {
+static enum bal_code fill_axis(struct chart_builder *b, struct chart_place place,
+                               struct chart_column *column) {
     const struct bal_quantity quantity = b->plot->metric[place.metric];
     if (!bal_chart_add_value(b, column, b->x.count))
         return bal_chart_no_memory(b);
     for (size_t i = 0; i < b->x.count; i++) {
-        const struct place there = bal_chart_moved(place, &b->x, i);
+        const struct chart_place there = bal_chart_moved(place, &b->x, i);
         struct value value;
         const enum bal_code code = bal_chart_measure(b, &there, quantity, &value);
         if (code)
@@ -62,13 +64,14 @@ static enum bal_code fill_axis(struct builder *b, struct place place, struct col
 
 /* ---- a panel ---- */
 
-static enum bal_style style_of(const struct builder *b) {
+static enum bal_style style_of(const struct chart_builder *b) {
     if (b->plot->kind == BAL_PLOT_BARS)
         return BAL_STYLE_BARS;
     return bal_chart_is_distribution(b) ? BAL_STYLE_LINE : BAL_STYLE_POINTS;
 }
 
-static enum bal_code fill_measured(struct builder *b, struct place place, struct column *column) {
+static enum bal_code fill_measured(struct chart_builder *b, struct chart_place place,
+                                   struct chart_column *column) {
     switch (b->plot->kind) {
     case BAL_PLOT_CDF:
     case BAL_PLOT_CCDF:
@@ -94,14 +97,14 @@ static bool same_curve(const struct bal_series *a, const struct bal_series *b) {
 
 /* Appends the prediction of theory for each of the curves, which come first. If it is the same for all, like
  * a limit for all numbers of servers, it is one line that belongs to none of them. */
-static enum bal_code add_theory(struct builder *b, struct place place, struct bal_series *series,
+static enum bal_code add_theory(struct chart_builder *b, struct chart_place place, struct bal_series *series,
                                 size_t *count) {
     const size_t first = *count;
     bool same = true;
     for (size_t s = 0; s < b->series.count; s++) {
         struct bal_series *line = &series[*count];
-        struct column column;
-        const struct place there = bal_chart_moved(place, &b->series, s);
+        struct chart_column column;
+        const struct chart_place there = bal_chart_moved(place, &b->series, s);
         const enum bal_code code =
             bal_chart_is_distribution(b)     ? bal_chart_fill_law(b, there, &series[s], &column)
             : b->plot->kind == BAL_PLOT_TAIL ? bal_chart_fill_tail_theory(b, there, &column)
@@ -125,11 +128,11 @@ static enum bal_code add_theory(struct builder *b, struct place place, struct ba
 }
 
 /* Appends what is proved to bound the curves. */
-static enum bal_code add_bounds(struct builder *b, struct place place, struct bal_series *series,
+static enum bal_code add_bounds(struct chart_builder *b, struct chart_place place, struct bal_series *series,
                                 size_t *count) {
     for (size_t s = 0; s < b->series.count; s++) {
         struct bal_series *line = &series[*count];
-        struct column column;
+        struct chart_column column;
         const enum bal_code code = fill_theory(b, bal_chart_moved(place, &b->series, s), true, &column);
         if (code)
             return code;
@@ -143,7 +146,7 @@ static enum bal_code add_bounds(struct builder *b, struct place place, struct ba
 }
 
 /* The experiment may define the unit of time. */
-static const char *unit_of(const struct builder *b, struct bal_quantity quantity,
+static const char *unit_of(const struct chart_builder *b, struct bal_quantity quantity,
                            const struct bal_model *model) {
     const bool time =
         quantity.metric < BAL_METRIC_COUNT && strcmp(bal_metric_table[quantity.metric].unit, "time") == 0;
@@ -151,7 +154,7 @@ static const char *unit_of(const struct builder *b, struct bal_quantity quantity
 }
 
 /* Do the curves of one panel have different units? */
-static bool mixes_units(const struct builder *b, const struct bal_model *model) {
+static bool mixes_units(const struct chart_builder *b, const struct bal_model *model) {
     if (b->series.what != BAL_BY_METRIC || bal_chart_is_distribution(b) || b->plot->over >= 0)
         return false;
     const char *first = NULL;
@@ -168,7 +171,7 @@ static bool mixes_units(const struct builder *b, const struct bal_model *model) 
 }
 
 /* The name of a curve; with its unit where the curves of the panel have different ones. */
-static const char *series_name(struct builder *b, struct place place, size_t s) {
+static const char *series_name(struct chart_builder *b, struct chart_place place, size_t s) {
     const char *name = bal_chart_name(b, &b->series, s);
     const struct bal_case c = bal_chart_case(b, &place);
     if (!name || !mixes_units(b, &c.model))
@@ -181,18 +184,18 @@ static const char *series_name(struct builder *b, struct place place, size_t s) 
 }
 
 /* A curve has no points to mark, so its name says what is wrong with it. */
-static const char *curve_name(struct builder *b, const char *name, const struct column *column) {
+static const char *curve_name(struct chart_builder *b, const char *name, const struct chart_column *column) {
     const char *remark = column->unstable ? " (unstable: no curve)" : column->suspect ? " (doubted)" : "";
     return *remark ? bal_chart_text(b, name, remark, "") : name;
 }
 
-static enum bal_code fill_series(struct builder *b, struct place place, struct bal_panel *panel) {
+static enum bal_code fill_series(struct chart_builder *b, struct chart_place place, struct bal_panel *panel) {
     struct bal_series *series = bal_arena_take(b->arena, 3 * b->series.count, sizeof *series);
     if (!series)
         return bal_chart_no_memory(b);
     size_t count = 0;
     for (size_t s = 0; s < b->series.count; s++, count++) {
-        struct column column;
+        struct chart_column column;
         const enum bal_code code = fill_measured(b, bal_chart_moved(place, &b->series, s), &column);
         if (code)
             return code;
@@ -220,7 +223,7 @@ static enum bal_code fill_series(struct builder *b, struct place place, struct b
     return BAL_OK;
 }
 
-static bool label_x(struct builder *b, struct place place, struct bal_axis *axis) {
+static bool label_x(struct chart_builder *b, struct chart_place place, struct bal_axis *axis) {
     axis->log = b->plot->log_x;
     axis->low = b->plot->x_range[0];
     axis->high = b->plot->x_range[1];
@@ -252,7 +255,7 @@ static bool label_x(struct builder *b, struct place place, struct bal_axis *axis
     return names;
 }
 
-static bool label_y(struct builder *b, struct place place, struct bal_axis *axis) {
+static bool label_y(struct chart_builder *b, struct chart_place place, struct bal_axis *axis) {
     axis->log = b->plot->log_y;
     axis->low = b->plot->y_range[0];
     axis->high = b->plot->y_range[1];
@@ -299,7 +302,7 @@ static bool label_y(struct builder *b, struct place place, struct bal_axis *axis
 }
 
 /* The y axis names the metric, so a title need not. */
-static bool title_panel(struct builder *b, size_t row, size_t column, struct bal_panel *panel) {
+static bool title_panel(struct chart_builder *b, size_t row, size_t column, struct bal_panel *panel) {
     const bool by_row = b->rows.what != BAL_BY_NOTHING && b->rows.what != BAL_BY_METRIC;
     const bool by_column = b->columns.what != BAL_BY_NOTHING && b->columns.what != BAL_BY_METRIC;
     const char *r = by_row ? bal_chart_name(b, &b->rows, row) : "",
@@ -313,8 +316,8 @@ static bool title_panel(struct builder *b, size_t row, size_t column, struct bal
     return panel->title;
 }
 
-static enum bal_code fill_panel(struct builder *b, size_t row, size_t column, struct bal_panel *panel) {
-    struct place place =
+static enum bal_code fill_panel(struct chart_builder *b, size_t row, size_t column, struct bal_panel *panel) {
+    struct chart_place place =
         bal_chart_moved(bal_chart_moved(bal_chart_start(b), &b->rows, row), &b->columns, column);
     if (!title_panel(b, row, column, panel) || !label_x(b, place, &panel->x) || !label_y(b, place, &panel->y))
         return bal_chart_no_memory(b);
@@ -323,7 +326,7 @@ static enum bal_code fill_panel(struct builder *b, size_t row, size_t column, st
 
 /* ---- the figure ---- */
 
-static enum bal_code choose_dimensions(struct builder *b) {
+static enum bal_code choose_dimensions(struct chart_builder *b) {
     const struct bal_plot *plot = b->plot;
     const bool one_place = bal_chart_is_distribution(b) || plot->kind == BAL_PLOT_TAIL;
     if (!bal_chart_dimension(b, &b->rows, plot->rows) || !bal_chart_dimension(b, &b->columns, plot->panels) ||
@@ -343,7 +346,7 @@ static enum bal_code choose_dimensions(struct builder *b) {
     return BAL_OK;
 }
 
-static enum bal_code fill_figure(struct builder *b, struct bal_figure *figure) {
+static enum bal_code fill_figure(struct chart_builder *b, struct bal_figure *figure) {
     const enum bal_code code = choose_dimensions(b);
     if (code)
         return code;
@@ -375,7 +378,7 @@ enum bal_code bal_chart_new(struct bal_store *store, const struct bal_experiment
     struct bal_chart *made = calloc(1, sizeof *made);
     if (!made)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory for a figure");
-    struct builder b = {
+    struct chart_builder b = {
         .store = store,
         .experiment = experiment,
         .plot = &experiment->plot[plot],

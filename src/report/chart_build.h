@@ -10,7 +10,7 @@
 #include "base/arena.h"
 
 /* One member of each dimension. */
-struct place {
+struct chart_place {
     size_t policy, metric;
     size_t index[BAL_AXES_MAX];
 };
@@ -22,7 +22,7 @@ struct dimension {
     size_t *member;
 };
 
-struct builder {
+struct chart_builder {
     struct bal_store *store;
     const struct bal_experiment *experiment;
     const struct bal_plot *plot;
@@ -33,28 +33,28 @@ struct builder {
     struct bal_error *err;
 };
 
-enum bal_code bal_chart_no_memory(struct builder *b);
+enum bal_code bal_chart_no_memory(struct chart_builder *b);
 
 /* ---- places ---- */
 
 /* The chosen members of an axis, or of BAL_BY_...; false without memory. */
-bool bal_chart_dimension(struct builder *b, struct dimension *dimension, int what);
+bool bal_chart_dimension(struct chart_builder *b, struct dimension *dimension, int what);
 
 /* The first chosen member of each dimension; and the place, moved to the i-th of one. */
-struct place bal_chart_start(const struct builder *b);
-struct place bal_chart_moved(struct place place, const struct dimension *dimension, size_t i);
-struct bal_case bal_chart_case(const struct builder *b, const struct place *place);
+struct chart_place bal_chart_start(const struct chart_builder *b);
+struct chart_place bal_chart_moved(struct chart_place place, const struct dimension *dimension, size_t i);
+struct bal_case bal_chart_case(const struct chart_builder *b, const struct chart_place *place);
 
 /* Three texts joined; the label of an axis; that of a quantity; the name of a member, "" for BAL_BY_NOTHING.
  * NULL without memory. */
-char *bal_chart_text(struct builder *b, const char *first, const char *middle, const char *second);
-const char *bal_chart_axis_text(struct builder *b, const struct bal_sweep_axis *axis);
-const char *bal_chart_metric_text(struct builder *b, struct bal_quantity quantity);
-const char *bal_chart_name(struct builder *b, const struct dimension *dimension, size_t i);
+char *bal_chart_text(struct chart_builder *b, const char *first, const char *middle, const char *second);
+const char *bal_chart_axis_text(struct chart_builder *b, const struct bal_sweep_axis *axis);
+const char *bal_chart_metric_text(struct chart_builder *b, struct bal_quantity quantity);
+const char *bal_chart_name(struct chart_builder *b, const struct dimension *dimension, size_t i);
 
 /* Is x an axis of numbers? And the i-th place on it. */
-bool bal_chart_has_numbers(const struct builder *b);
-double bal_chart_x(const struct builder *b, size_t i);
+bool bal_chart_has_numbers(const struct chart_builder *b);
+double bal_chart_x(const struct chart_builder *b, size_t i);
 
 /* ---- values ---- */
 
@@ -65,19 +65,19 @@ struct value {
     bool doubted; /* its interval may miss the true value */
 };
 
-enum bal_code bal_chart_measure(struct builder *b, const struct place *place, struct bal_quantity quantity,
-                                struct value *value);
+enum bal_code bal_chart_measure(struct chart_builder *b, const struct chart_place *place,
+                                struct bal_quantity quantity, struct value *value);
 
 /* What theory predicts, NaN without a prediction. Which theory it is is noted for the legend. */
-double bal_chart_known(struct builder *b, const struct bal_case *c, struct bal_quantity quantity);
-void bal_chart_add_source(struct builder *b, const char *source);
+double bal_chart_known(struct chart_builder *b, const struct bal_case *c, struct bal_quantity quantity);
+void bal_chart_add_source(struct chart_builder *b, const char *source);
 
 /* The same, or the proved bound, divided by the same baseline as the measured value. */
-double bal_chart_computed(struct builder *b, const struct place *place, const struct bal_case *c,
+double bal_chart_computed(struct chart_builder *b, const struct chart_place *place, const struct bal_case *c,
                           struct bal_quantity quantity, bool bound);
 
 /* The numbers of a series while they are being gathered. */
-struct column {
+struct chart_column {
     size_t count;
     double *x, *y, *half_width;
     enum bal_verdict *verdict;
@@ -86,24 +86,27 @@ struct column {
     bool suspect;  /* a whole curve that is doubted */
 };
 
-bool bal_chart_add_value(struct builder *b, struct column *column, size_t count);
-void bal_chart_put(struct column *column, size_t i, double x, const struct value *value);
-void bal_chart_put_exact(struct column *column, size_t i, double x, double y);
-void bal_chart_attach(struct bal_series *series, const struct column *column);
+bool bal_chart_add_value(struct chart_builder *b, struct chart_column *column, size_t count);
+void bal_chart_put(struct chart_column *column, size_t i, double x, const struct value *value);
+void bal_chart_put_exact(struct chart_column *column, size_t i, double x, double y);
+void bal_chart_attach(struct bal_series *series, const struct chart_column *column);
 
 /* Is there anything to draw? */
 bool bal_chart_any_known(const struct bal_series *series);
 
 /* ---- other curves ---- */
 
-bool bal_chart_is_distribution(const struct builder *b);
-bool bal_chart_is_waiting(const struct builder *b, const struct place *place);
-bool bal_chart_mixes_times(const struct builder *b);
-enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct column *column);
-enum bal_code bal_chart_fill_tail_theory(struct builder *b, struct place place, struct column *column);
-enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place, struct column *column);
-enum bal_code bal_chart_fill_law(struct builder *b, struct place place, const struct bal_series *measured,
-                                 struct column *column);
-enum bal_code bal_chart_fill_map(struct builder *b, struct place place, struct bal_panel *panel);
+bool bal_chart_is_distribution(const struct chart_builder *b);
+bool bal_chart_is_waiting(const struct chart_builder *b, const struct chart_place *place);
+bool bal_chart_mixes_times(const struct chart_builder *b);
+enum bal_code bal_chart_fill_tail(struct chart_builder *b, struct chart_place place,
+                                  struct chart_column *column);
+enum bal_code bal_chart_fill_tail_theory(struct chart_builder *b, struct chart_place place,
+                                         struct chart_column *column);
+enum bal_code bal_chart_fill_distribution(struct chart_builder *b, struct chart_place place,
+                                          struct chart_column *column);
+enum bal_code bal_chart_fill_law(struct chart_builder *b, struct chart_place place,
+                                 const struct bal_series *measured, struct chart_column *column);
+enum bal_code bal_chart_fill_map(struct chart_builder *b, struct chart_place place, struct bal_panel *panel);
 
 #endif

@@ -5,23 +5,23 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_load(const struct builder *b) {
+static bool is_load(const struct chart_builder *b) {
     return strcmp(b->experiment->axis[b->x.what].name, "load") == 0;
 }
 
-static double y_of(const struct builder *b, size_t i) {
+static double y_of(const struct chart_builder *b, size_t i) {
     return b->experiment->axis[b->series.what].value[b->series.member[i]].number;
 }
 
 /* The points of one verdict. */
-static enum bal_code fill_verdicts(struct builder *b, struct place place, enum bal_verdict verdict,
-                                   struct column *column) {
+static enum bal_code fill_verdicts(struct chart_builder *b, struct chart_place place,
+                                   enum bal_verdict verdict, struct chart_column *column) {
     if (!bal_chart_add_value(b, column, 2 * b->x.count * b->series.count))
         return bal_chart_no_memory(b);
     column->count = 0;
     for (size_t s = 0; s < b->series.count; s++)
         for (size_t i = 0; i < b->x.count; i++) {
-            const struct place there = bal_chart_moved(bal_chart_moved(place, &b->series, s), &b->x, i);
+            const struct chart_place there = bal_chart_moved(bal_chart_moved(place, &b->series, s), &b->x, i);
             const size_t point = bal_experiment_point(b->experiment, there.index);
             struct bal_result result;
             const enum bal_code code =
@@ -38,11 +38,12 @@ static enum bal_code fill_verdicts(struct builder *b, struct place place, enum b
 
 /* Where x is a load: the loads that are known to be unstable, as a line along each row. Between the rows
  * nothing is known, so that they are not joined. */
-static enum bal_code fill_frontier(struct builder *b, struct place place, struct column *column) {
+static enum bal_code fill_frontier(struct chart_builder *b, struct chart_place place,
+                                   struct chart_column *column) {
     if (!bal_chart_add_value(b, column, 3 * b->series.count))
         return bal_chart_no_memory(b);
     for (size_t s = 0; s < b->series.count; s++) {
-        const struct place there = bal_chart_moved(place, &b->series, s);
+        const struct chart_place there = bal_chart_moved(place, &b->series, s);
         const struct bal_case c = bal_chart_case(b, &there);
         const double load = is_load(b) ? bal_theory_unstable_load(&c.model, &c.policy) : NAN;
         const double most = bal_chart_x(b, b->x.count - 1);
@@ -54,7 +55,7 @@ static enum bal_code fill_frontier(struct builder *b, struct place place, struct
     return BAL_OK;
 }
 
-enum bal_code bal_chart_fill_map(struct builder *b, struct place place, struct bal_panel *panel) {
+enum bal_code bal_chart_fill_map(struct chart_builder *b, struct chart_place place, struct bal_panel *panel) {
     static const struct {
         enum bal_verdict verdict;
         const char *name;
@@ -64,7 +65,7 @@ enum bal_code bal_chart_fill_map(struct builder *b, struct place place, struct b
     if (!series)
         return bal_chart_no_memory(b);
     for (unsigned k = 0; k < KINDS + 1; k++) {
-        struct column column;
+        struct chart_column column;
         const enum bal_code code =
             k < KINDS ? fill_verdicts(b, place, kinds[k].verdict, &column) : fill_frontier(b, place, &column);
         if (code)

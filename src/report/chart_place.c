@@ -6,18 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum bal_code bal_chart_no_memory(struct builder *b) {
+enum bal_code bal_chart_no_memory(struct chart_builder *b) {
     return bal_fail(b->err, BAL_E_MEMORY, "not enough memory for figure '%s'", b->plot->id);
 }
 
-static bool is_chosen(const struct builder *b, int what, size_t member) {
+static bool is_chosen(const struct chart_builder *b, int what, size_t member) {
     const struct bal_selection *where = &b->plot->where;
     if (what == BAL_BY_POLICY)
         return !where->policy || where->policy[member];
     return what < 0 || !where->value[what] || where->value[what][member];
 }
 
-static size_t size_of(const struct builder *b, int what) {
+static size_t size_of(const struct chart_builder *b, int what) {
     switch (what) {
     case BAL_BY_NOTHING:
         return 1;
@@ -30,7 +30,7 @@ static size_t size_of(const struct builder *b, int what) {
     }
 }
 
-bool bal_chart_dimension(struct builder *b, struct dimension *dimension, int what) {
+bool bal_chart_dimension(struct chart_builder *b, struct dimension *dimension, int what) {
     const size_t size = size_of(b, what);
     *dimension = (struct dimension){.what = what, .member = bal_arena_take(b->arena, size, sizeof(size_t))};
     if (!dimension->member)
@@ -41,22 +41,22 @@ bool bal_chart_dimension(struct builder *b, struct dimension *dimension, int wha
     return true;
 }
 
-static size_t first_chosen(const struct builder *b, int what) {
+static size_t first_chosen(const struct chart_builder *b, int what) {
     size_t i = 0;
     while (i + 1 < size_of(b, what) && !is_chosen(b, what, i))
         i++;
     return i;
 }
 
-struct place bal_chart_start(const struct builder *b) {
-    struct place place = {.policy = first_chosen(b, BAL_BY_POLICY)};
+struct chart_place bal_chart_start(const struct chart_builder *b) {
+    struct chart_place place = {.policy = first_chosen(b, BAL_BY_POLICY)};
     for (size_t a = 0; a < b->experiment->axes; a++)
         place.index[a] = first_chosen(b, (int)a);
     return place;
 }
 
 /* The place, moved to the i-th chosen member of the dimension. */
-struct place bal_chart_moved(struct place place, const struct dimension *dimension, size_t i) {
+struct chart_place bal_chart_moved(struct chart_place place, const struct dimension *dimension, size_t i) {
     const size_t member = dimension->member[i];
     if (dimension->what == BAL_BY_POLICY)
         place.policy = member;
@@ -67,13 +67,13 @@ struct place bal_chart_moved(struct place place, const struct dimension *dimensi
     return place;
 }
 
-struct bal_case bal_chart_case(const struct builder *b, const struct place *place) {
+struct bal_case bal_chart_case(const struct chart_builder *b, const struct chart_place *place) {
     struct bal_case c;
     bal_experiment_case(b->experiment, bal_experiment_point(b->experiment, place->index), place->policy, &c);
     return c;
 }
 
-char *bal_chart_text(struct builder *b, const char *first, const char *middle, const char *second) {
+char *bal_chart_text(struct chart_builder *b, const char *first, const char *middle, const char *second) {
     const size_t size = strlen(first) + strlen(middle) + strlen(second) + 1;
     char *text = bal_arena_take(b->arena, size, 1);
     if (text)
@@ -83,7 +83,7 @@ char *bal_chart_text(struct builder *b, const char *first, const char *middle, c
 
 /* An axis without a label is called as its setting is, not by the place of the setting in a file: run.time is
  * "time", policy.d is "d", and pod.d, which other policies may have too, is "d of pod". */
-const char *bal_chart_axis_text(struct builder *b, const struct bal_sweep_axis *axis) {
+const char *bal_chart_axis_text(struct chart_builder *b, const struct bal_sweep_axis *axis) {
     const char *point = strchr(axis->name, '.');
     if (!point || strcmp(axis->label, axis->name) != 0)
         return axis->label;
@@ -94,16 +94,16 @@ const char *bal_chart_axis_text(struct builder *b, const struct bal_sweep_axis *
     return policy ? bal_chart_text(b, point + 1, " of ", policy) : NULL;
 }
 
-const char *bal_chart_metric_text(struct builder *b, struct bal_quantity quantity) {
+const char *bal_chart_metric_text(struct chart_builder *b, struct bal_quantity quantity) {
     char text[BAL_METRIC_TEXT];
-    const struct place place = bal_chart_start(b);
+    const struct chart_place place = bal_chart_start(b);
     const struct bal_case c = bal_chart_case(b, &place);
     bal_metric_label(quantity, &c.model, text);
     return bal_arena_text(b->arena, text, strlen(text));
 }
 
 /* What a member is called; "" for BAL_BY_NOTHING, NULL without memory. */
-const char *bal_chart_name(struct builder *b, const struct dimension *dimension, size_t i) {
+const char *bal_chart_name(struct chart_builder *b, const struct dimension *dimension, size_t i) {
     const size_t member = dimension->member[i];
     if (dimension->what == BAL_BY_NOTHING)
         return "";
@@ -116,11 +116,11 @@ const char *bal_chart_name(struct builder *b, const struct dimension *dimension,
                           axis->value[member].label);
 }
 
-bool bal_chart_has_numbers(const struct builder *b) {
+bool bal_chart_has_numbers(const struct chart_builder *b) {
     return b->x.what >= 0 && b->experiment->axis[b->x.what].numeric &&
            (b->plot->kind == BAL_PLOT_AXIS || b->plot->kind == BAL_PLOT_MAP);
 }
 
-double bal_chart_x(const struct builder *b, size_t i) {
+double bal_chart_x(const struct chart_builder *b, size_t i) {
     return bal_chart_has_numbers(b) ? b->experiment->axis[b->x.what].value[b->x.member[i]].number : (double)i;
 }

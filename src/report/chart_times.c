@@ -10,7 +10,8 @@
 enum { TAIL_SHOWN = 40 }; /* levels, at most */
 static const double tail_least = 1e-6;
 
-enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct column *column) {
+enum bal_code bal_chart_fill_tail(struct chart_builder *b, struct chart_place place,
+                                  struct chart_column *column) {
     if (!bal_chart_add_value(b, column, TAIL_SHOWN))
         return bal_chart_no_memory(b);
     for (int i = 0; i < TAIL_SHOWN; i++) {
@@ -28,7 +29,8 @@ enum bal_code bal_chart_fill_tail(struct builder *b, struct place place, struct 
     return BAL_OK;
 }
 
-enum bal_code bal_chart_fill_tail_theory(struct builder *b, struct place place, struct column *column) {
+enum bal_code bal_chart_fill_tail_theory(struct chart_builder *b, struct chart_place place,
+                                         struct chart_column *column) {
     if (!bal_chart_add_value(b, column, TAIL_SHOWN))
         return bal_chart_no_memory(b);
     const struct bal_case c = bal_chart_case(b, &place);
@@ -46,25 +48,26 @@ enum bal_code bal_chart_fill_tail_theory(struct builder *b, struct place place, 
 
 /* ---- distributions of times ---- */
 
-bool bal_chart_is_distribution(const struct builder *b) {
+bool bal_chart_is_distribution(const struct chart_builder *b) {
     return b->plot->kind == BAL_PLOT_CDF || b->plot->kind == BAL_PLOT_CCDF;
 }
 
-bool bal_chart_is_waiting(const struct builder *b, const struct place *place) {
+bool bal_chart_is_waiting(const struct chart_builder *b, const struct chart_place *place) {
     return b->plot->metric[place->metric].metric == BAL_WAITING_MEAN;
 }
 
 /* Are there response and waiting times in one panel? */
-bool bal_chart_mixes_times(const struct builder *b) {
+bool bal_chart_mixes_times(const struct chart_builder *b) {
     return b->series.what == BAL_BY_METRIC && b->plot->metrics > 1;
 }
 
 /* Does the curve need a point at y, after one at last? A few hundred make it look smooth on either scale. */
-static bool is_step(const struct builder *b, double last, double y) {
+static bool is_step(const struct chart_builder *b, double last, double y) {
     return b->plot->log_y ? y < 0.96 * last || y > 1.04 * last : fabs(y - last) >= 0.004;
 }
 
-enum bal_code bal_chart_fill_distribution(struct builder *b, struct place place, struct column *column) {
+enum bal_code bal_chart_fill_distribution(struct chart_builder *b, struct chart_place place,
+                                          struct chart_column *column) {
     const size_t point = bal_experiment_point(b->experiment, place.index);
     struct bal_histogram *histogram = calloc(1, sizeof *histogram);
     struct value value = {{NAN, NAN}, BAL_STABLE, false};
@@ -108,8 +111,8 @@ out:
 }
 
 /* The law that theory gives, at the times where the measured curve has points. */
-enum bal_code bal_chart_fill_law(struct builder *b, struct place place, const struct bal_series *measured,
-                                 struct column *column) {
+enum bal_code bal_chart_fill_law(struct chart_builder *b, struct chart_place place,
+                                 const struct bal_series *measured, struct chart_column *column) {
     const struct bal_case c = bal_chart_case(b, &place);
     const struct bal_prediction known = bal_theory_predict(&c.model, &c.policy);
     const enum bal_theory_time what =

@@ -5,13 +5,13 @@
 #include <math.h>
 #include <string.h>
 
-static struct bal_quantity over_of(const struct builder *b, struct bal_quantity quantity) {
+static struct bal_quantity over_of(const struct chart_builder *b, struct bal_quantity quantity) {
     return b->plot->over_metric.metric < 0 ? quantity : b->plot->over_metric;
 }
 
 /* The quantity over that of the policy that the figure divides by; unstable where one of them is. */
-static enum bal_code measure_ratio(struct builder *b, const struct place *place, struct bal_quantity quantity,
-                                   struct value *value) {
+static enum bal_code measure_ratio(struct chart_builder *b, const struct chart_place *place,
+                                   struct bal_quantity quantity, struct value *value) {
     const size_t point = bal_experiment_point(b->experiment, place->index);
     const size_t policy[2] = {place->policy, (size_t)b->plot->over};
     const struct bal_quantity of[2] = {quantity, over_of(b, quantity)};
@@ -31,8 +31,8 @@ static enum bal_code measure_ratio(struct builder *b, const struct place *place,
                            &value->estimate, b->err);
 }
 
-enum bal_code bal_chart_measure(struct builder *b, const struct place *place, struct bal_quantity quantity,
-                                struct value *value) {
+enum bal_code bal_chart_measure(struct chart_builder *b, const struct chart_place *place,
+                                struct bal_quantity quantity, struct value *value) {
     if (b->plot->over >= 0)
         return measure_ratio(b, place, quantity, value);
     const size_t point = bal_experiment_point(b->experiment, place->index);
@@ -54,12 +54,12 @@ enum bal_code bal_chart_measure(struct builder *b, const struct place *place, st
     return code;
 }
 
-void bal_chart_add_source(struct builder *b, const char *source) {
+void bal_chart_add_source(struct chart_builder *b, const char *source) {
     b->mixed |= b->source && strcmp(b->source, source) != 0;
     b->source = source;
 }
 
-double bal_chart_known(struct builder *b, const struct bal_case *c, struct bal_quantity quantity) {
+double bal_chart_known(struct chart_builder *b, const struct bal_case *c, struct bal_quantity quantity) {
     const char *source = NULL;
     const double value = bal_quantity_of_case(quantity, c, &source);
     if (!isnan(value))
@@ -73,12 +73,12 @@ static double bound_at(const struct bal_case *c, struct bal_quantity quantity) {
 }
 
 /* What is computed there, or the bound that is proved, divided as what is measured is. */
-double bal_chart_computed(struct builder *b, const struct place *place, const struct bal_case *c,
+double bal_chart_computed(struct chart_builder *b, const struct chart_place *place, const struct bal_case *c,
                           struct bal_quantity quantity, bool bound) {
     const double value = bound ? bound_at(c, quantity) : bal_chart_known(b, c, quantity);
     if (b->plot->over < 0)
         return value;
-    struct place other = *place;
+    struct chart_place other = *place;
     other.policy = (size_t)b->plot->over;
     struct bal_case below = bal_chart_case(b, &other);
     below.model = c->model;
@@ -88,12 +88,12 @@ double bal_chart_computed(struct builder *b, const struct place *place, const st
 
 /* ---- columns ---- */
 
-static double *take_numbers(struct builder *b, size_t count) {
+static double *take_numbers(struct chart_builder *b, size_t count) {
     return bal_arena_take(b->arena, count, sizeof(double));
 }
 
-bool bal_chart_add_value(struct builder *b, struct column *column, size_t count) {
-    *column = (struct column){
+bool bal_chart_add_value(struct chart_builder *b, struct chart_column *column, size_t count) {
+    *column = (struct chart_column){
         .count = count,
         .x = take_numbers(b, count),
         .y = take_numbers(b, count),
@@ -104,7 +104,7 @@ bool bal_chart_add_value(struct builder *b, struct column *column, size_t count)
     return column->x && column->y && column->half_width && column->verdict && column->doubted;
 }
 
-void bal_chart_put(struct column *column, size_t i, double x, const struct value *value) {
+void bal_chart_put(struct chart_column *column, size_t i, double x, const struct value *value) {
     column->x[i] = x;
     column->y[i] = value->estimate.mean;
     column->half_width[i] = value->estimate.half_width;
@@ -113,12 +113,12 @@ void bal_chart_put(struct column *column, size_t i, double x, const struct value
 }
 
 /* Something that has no interval. */
-void bal_chart_put_exact(struct column *column, size_t i, double x, double y) {
+void bal_chart_put_exact(struct chart_column *column, size_t i, double x, double y) {
     const struct value value = {{y, NAN}, BAL_STABLE, false};
     bal_chart_put(column, i, x, &value);
 }
 
-void bal_chart_attach(struct bal_series *series, const struct column *column) {
+void bal_chart_attach(struct bal_series *series, const struct chart_column *column) {
     series->count = column->count;
     series->x = column->x;
     series->y = column->y;

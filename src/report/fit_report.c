@@ -13,7 +13,7 @@
 /* ---- for people ---- */
 
 static double peak_load(const struct bal_fit_report *report) {
-    return report->model.load * bal_curve_most(&report->model.curve);
+    return report->model.load * bal_curve_max(&report->model.curve);
 }
 
 static void print_arrivals(const struct bal_fit_report *report, FILE *out) {
@@ -28,7 +28,7 @@ static void print_arrivals(const struct bal_fit_report *report, FILE *out) {
         least = fmin(least, report->model.curve.factor[i]);
     bal_head_line(
         out, "arrivals", "%.4g a second; a curve of %u points %.4g s apart, from %.3g to %.3g times the mean",
-        arrivals->rate, arrivals->bins, arrivals->width, least, bal_curve_most(&report->model.curve));
+        arrivals->rate, arrivals->bins, arrivals->width, least, bal_curve_max(&report->model.curve));
 }
 
 /* Why nothing can be told: windows of powers of ten seconds are to be twice as long as the steps of the

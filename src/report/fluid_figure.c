@@ -8,30 +8,30 @@
 enum { CURVES = 7 }; /* at most */
 
 /* Lines for the fluid path at all times and points for the simulated one at those that are printed. */
-struct drawing {
+struct fluid_drawing {
     double *values;
     char (*names)[24];
     struct bal_series *series;
     size_t count;
 };
 
-static bool drawing_init(struct drawing *drawing, const struct fluid_view *view) {
+static bool drawing_init(struct fluid_drawing *drawing, const struct fluid_view *view) {
     const size_t points = view->followed->times / view->followed->every + 1;
     const size_t curves = view->levels + view->extras;
     const size_t values = curves * (view->followed->times + points) + points;
-    *drawing = (struct drawing){.values = malloc(values * sizeof *drawing->values),
-                                .names = malloc(curves * sizeof *drawing->names),
-                                .series = calloc(2 * curves, sizeof *drawing->series)};
+    *drawing = (struct fluid_drawing){.values = malloc(values * sizeof *drawing->values),
+                                      .names = malloc(curves * sizeof *drawing->names),
+                                      .series = calloc(2 * curves, sizeof *drawing->series)};
     return drawing->values && drawing->names && drawing->series;
 }
 
-static void drawing_fini(struct drawing *drawing) {
+static void drawing_fini(struct fluid_drawing *drawing) {
     free(drawing->values);
     free(drawing->names);
     free(drawing->series);
 }
 
-static void draw_levels(struct drawing *drawing, const struct fluid_view *view) {
+static void draw_levels(struct fluid_drawing *drawing, const struct fluid_view *view) {
     double *next = drawing->values;
     double *point_time = next;
     size_t points = 0;
@@ -74,7 +74,7 @@ enum bal_code bal_fluid_figure(const struct bal_fluid_report *report, const char
                                struct bal_error *err) {
     const size_t most = report->followed->power[0] ? CURVES - BAL_FLUID_PATH_POWERS : CURVES;
     const struct fluid_view whole = bal_fluid_view(report, most), *view = &whole;
-    struct drawing drawing;
+    struct fluid_drawing drawing;
     enum bal_code code = BAL_OK;
     if (!drawing_init(&drawing, view)) {
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory for the figure");

@@ -21,7 +21,7 @@ static const char *const quantile_name[QUANTILES] = {"p50", "p90", "p99", "p99.9
 enum row_kind { ROW_STATUS, ROW_ERROR, ROW_GOOD, ROW_CLASS, ROW_LATE };
 static const char *const row_kind_name[] = {"status", "error", "good", "class", "late"};
 
-struct row {
+struct load_row {
     enum row_kind kind;
     char name[NAME];
     uint64_t count;
@@ -39,8 +39,8 @@ static unsigned count_statuses(const struct bal_load_result *result) {
 
 /* Row i, in the order in which they are shown; false after the last. */
 static bool row_at(const struct bal_load *load, const struct bal_load_result *result, unsigned i,
-                   struct row *row) {
-    *row = (struct row){.half_width = NAN};
+                   struct load_row *row) {
+    *row = (struct load_row){.half_width = NAN};
     for (unsigned status = 0; status < BAL_LOAD_STATUSES; status++)
         if (result->status[status] && i-- == 0) {
             row->times = result->status[status];
@@ -56,19 +56,20 @@ static bool row_at(const struct bal_load *load, const struct bal_load_result *re
             return true;
         }
     if (i == 0) {
-        *row = (struct row){ROW_GOOD, "good", result->good.count, &result->good, result->mean.half_width, 0};
+        *row = (struct load_row){ROW_GOOD, "good", result->good.count, &result->good, result->mean.half_width,
+                                 0};
         return true;
     }
     i--;
     if (i < load->classes) {
-        *row =
-            (struct row){ROW_CLASS, "", result->class_[i].count, &result->class_[i], NAN, result->failed[i]};
+        *row = (struct load_row){ROW_CLASS,          "",  result->class_[i].count,
+                                 &result->class_[i], NAN, result->failed[i]};
         snprintf(row->name, sizeof row->name, "good u=%u", load->class_[i].urgency);
         return true;
     }
     if (i > load->classes)
         return false;
-    *row = (struct row){ROW_LATE, "late", result->late.count, &result->late, NAN, 0};
+    *row = (struct load_row){ROW_LATE, "late", result->late.count, &result->late, NAN, 0};
     return true;
 }
 
@@ -107,7 +108,7 @@ static void add_ms(struct table *table, double seconds) {
     bal_table_add(table, "%s", text);
 }
 
-static void add_mean(struct table *table, const struct row *row) {
+static void add_mean(struct table *table, const struct load_row *row) {
     char mean[NAME], half[NAME];
     format_ms(mean_of(row->times), mean);
     format_ms(row->half_width, half);
@@ -125,7 +126,7 @@ static void print_table(const struct bal_load *load, const struct bal_load_resul
     bal_table_init(&table, 9);
     for (int i = 0; i < 9; i++)
         bal_table_add(&table, "%s", head[i]);
-    struct row row;
+    struct load_row row;
     for (unsigned i = 0; row_at(load, result, i, &row); i++) {
         if (row.kind == ROW_GOOD && count_statuses(result) < 2 && load->classes == 0 &&
             result->good.count == 0)
@@ -260,7 +261,7 @@ bool bal_load_warning(const struct bal_load *load, const struct bal_load_result 
 
 void bal_load_csv(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
     fputs("kind,name,requests,failed,share,mean,mean.ci,p50,p90,p99,p99.9,most\n", out);
-    struct row row;
+    struct load_row row;
     for (unsigned i = 0; row_at(load, result, i, &row); i++) {
         fprintf(out, "%s,%s,%llu,%llu", row_kind_name[row.kind], row.name, (unsigned long long)row.count,
                 (unsigned long long)row.failed);

@@ -125,7 +125,7 @@ void bal_log_summary_text(const struct bal_log_summary *summary, const struct ba
     char span[BAL_TIME_TEXT], mean[BAL_TIME_TEXT], most[BAL_TIME_TEXT];
     bal_time_length(info->span, span);
     bal_time_length(info->size_mean, mean);
-    bal_time_length(info->size_most, most);
+    bal_time_length(info->max_size, most);
     bal_head_line(out, "log", "%" PRIu64 " jobs in %s, mean service time %s, longest %s", info->jobs, span,
                   mean, most);
     for (size_t i = 0; i < summary->files; i++)
@@ -134,7 +134,7 @@ void bal_log_summary_text(const struct bal_log_summary *summary, const struct ba
     print_same(summary, out);
     if (summary->zeros > 0) {
         char size[BAL_TIME_TEXT];
-        bal_time_length(summary->zero_most, size);
+        bal_time_length(summary->max_zero, size);
         bal_head_line(out, "", "%" PRIu64 " job%s of service time 0 %s taken as %s", summary->zeros,
                       summary->zeros == 1 ? "" : "s", summary->zeros == 1 ? "is" : "are", size);
     }
@@ -193,7 +193,7 @@ void bal_log_summary_json(struct json *json, const char *key, const struct bal_l
     bal_json_number(json, "span", info->span);
     bal_json_number(json, "work", info->work);
     bal_json_number(json, "size_mean", info->size_mean);
-    bal_json_number(json, "size_most", info->size_most);
+    bal_json_number(json, "max_size", info->max_size);
     add_files(json, summary);
     bal_json_count(json, "zeros", summary->zeros);
     bal_json_bool(json, "spread", summary->spread);

@@ -31,7 +31,7 @@ struct walk {
     struct doubt_notes notes;
 };
 
-struct row {
+struct outcome_row {
     size_t point, policy;
     struct bal_case c;
     struct bal_result result;
@@ -39,11 +39,11 @@ struct row {
 };
 
 static enum bal_code for_each_row(struct walk *w,
-                                  enum bal_code (*tell)(struct walk *w, const struct row *row)) {
+                                  enum bal_code (*tell)(struct walk *w, const struct outcome_row *row)) {
     enum bal_code code = BAL_OK;
     for (size_t point = 0; !code && point < w->e->points; point++)
         for (size_t policy = 0; !code && policy < w->e->policies; policy++) {
-            struct row row = {.point = point, .policy = policy};
+            struct outcome_row row = {.point = point, .policy = policy};
             bal_experiment_case(w->e, point, policy, &row.c);
             row.theory_row = bal_theory_row_of(&row.c);
             code = bal_store_result(w->store, w->e, point, policy, &row.result, w->err);
@@ -55,7 +55,7 @@ static enum bal_code for_each_row(struct walk *w,
 
 /* The quantity over that of the baseline; unknown where one of them grows without bound. *doubted: one of
  * them is; may be NULL. */
-static enum bal_code ratio_of(struct walk *w, const struct row *row, struct bal_quantity quantity,
+static enum bal_code ratio_of(struct walk *w, const struct outcome_row *row, struct bal_quantity quantity,
                               struct bal_estimate *ratio, bool *doubted) {
     *ratio = (struct bal_estimate){NAN, NAN};
     if (row->result.replications == 0)
@@ -77,7 +77,7 @@ static bool is_extra(struct bal_quantity quantity) {
 }
 
 /* The quantity itself; unknown where it grows without bound. */
-static enum bal_code value_of(struct walk *w, const struct row *row, struct bal_quantity quantity,
+static enum bal_code value_of(struct walk *w, const struct outcome_row *row, struct bal_quantity quantity,
                               struct bal_estimate *value) {
     *value = (struct bal_estimate){NAN, NAN};
     if (row->result.replications == 0 ||
@@ -127,7 +127,7 @@ static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
     fputs(seconds ? ",seconds,settings\n" : ",settings\n", out);
 }
 
-static enum bal_code csv_row(struct walk *w, const struct row *row) {
+static enum bal_code csv_row(struct walk *w, const struct outcome_row *row) {
     const struct bal_experiment *e = w->e;
     FILE *out = w->into;
     size_t index[BAL_AXES_MAX];
@@ -201,7 +201,7 @@ static void json_estimate(struct json *json, const char *name, const struct bal_
 }
 
 /* Also the quantities of the experiment that are none of the metrics that every trial has. */
-static enum bal_code json_metrics(struct walk *w, const struct row *row) {
+static enum bal_code json_metrics(struct walk *w, const struct outcome_row *row) {
     struct json *json = w->into;
     bal_json_open(json, "metrics", '{');
     bal_comparison_json_metrics(json, &row->result);
@@ -219,7 +219,7 @@ static enum bal_code json_metrics(struct walk *w, const struct row *row) {
     return BAL_OK;
 }
 
-static enum bal_code json_ratio(struct walk *w, const struct row *row) {
+static enum bal_code json_ratio(struct walk *w, const struct outcome_row *row) {
     struct json *json = w->into;
     bal_json_open_line(json, "ratio", '{');
     for (size_t i = 0; i < w->e->metrics; i++) {
@@ -234,7 +234,7 @@ static enum bal_code json_ratio(struct walk *w, const struct row *row) {
     return BAL_OK;
 }
 
-static enum bal_code json_row(struct walk *w, const struct row *row) {
+static enum bal_code json_row(struct walk *w, const struct outcome_row *row) {
     const struct bal_experiment *e = w->e;
     struct json *json = w->into;
     size_t index[BAL_AXES_MAX];
@@ -323,7 +323,7 @@ static void add_difference(struct table *table, struct bal_estimate ratio, bool 
                       doubted ? " !" : "");
 }
 
-static enum bal_code add_metric(struct walk *w, const struct row *row, struct bal_quantity quantity) {
+static enum bal_code add_metric(struct walk *w, const struct outcome_row *row, struct bal_quantity quantity) {
     struct table *table = w->into;
     const struct bal_result *result = &row->result;
     struct bal_estimate estimate = {NAN, NAN};
@@ -342,7 +342,7 @@ static enum bal_code add_metric(struct walk *w, const struct row *row, struct ba
 }
 
 /* A coordinate is written where it changes. */
-static void add_coordinates(struct walk *w, const struct row *row) {
+static void add_coordinates(struct walk *w, const struct outcome_row *row) {
     const struct bal_experiment *e = w->e;
     size_t index[BAL_AXES_MAX], before[BAL_AXES_MAX];
     bal_experiment_coordinates(e, row->point, index);
@@ -356,13 +356,13 @@ static void add_coordinates(struct walk *w, const struct row *row) {
 }
 
 /* "random at load=0.9" */
-static void cell_text(const struct bal_experiment *e, const struct row *row, char text[100]) {
+static void cell_text(const struct bal_experiment *e, const struct outcome_row *row, char text[100]) {
     char point[80];
     bal_experiment_point_text(e, row->point, point, sizeof point);
     snprintf(text, 100, "%s%s%s", e->policy[row->policy].label, *point ? " at " : "", point);
 }
 
-static enum bal_code text_row(struct walk *w, const struct row *row) {
+static enum bal_code text_row(struct walk *w, const struct outcome_row *row) {
     const struct bal_experiment *e = w->e;
     struct table *table = w->into;
     add_coordinates(w, row);

@@ -315,7 +315,7 @@ static void print_hint(const struct bal_offer_hint *hint, const char *what, FILE
         what, text, hint->waiting, messages, messages == 1 ? "" : "s", hint->price.memory_bits);
 }
 
-static void print_outcome(const struct bal_offers *offers, const struct bal_wish *wish, FILE *out) {
+static void print_outcome(const struct bal_price_offers *offers, const struct bal_wish *wish, FILE *out) {
     if (offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_MET) {
         fputs("\nyes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one "
               "and no more of the "
@@ -344,8 +344,8 @@ static void print_outcome(const struct bal_offers *offers, const struct bal_wish
     print_hint(&offers->more_memory, "memory", out);
 }
 
-void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *draft,
-                     const struct bal_wish *wish, enum bal_table_style style, FILE *out) {
+void bal_price_offers_text(const struct bal_price_offers *offers, const struct bal_draft *draft,
+                           const struct bal_wish *wish, enum bal_table_style style, FILE *out) {
     static const char *const head[] = {"policy", "waiting", "theory", "msgs", "bits", "does it?"};
     print_wish(wish, out);
     struct doubt_notes notes = {0};
@@ -365,7 +365,7 @@ void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *dr
     bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
 }
 
-void bal_offers_csv(const struct bal_offers *offers, const struct bal_draft *draft, FILE *out) {
+void bal_price_offers_csv(const struct bal_price_offers *offers, const struct bal_draft *draft, FILE *out) {
     fprintf(out, "%s,wish,cheapest,doubts,settings\n", csv_head);
     for (size_t i = 0; i < offers->count; i++) {
         const struct bal_offer *offer = &offers->offer[i];
@@ -389,8 +389,8 @@ static void json_hint(struct json *json, const char *key, const struct bal_polic
     bal_json_text(json, key, text);
 }
 
-void bal_offers_json(const struct bal_offers *offers, const struct bal_draft *draft,
-                     const struct bal_wish *wish, FILE *out) {
+void bal_price_offers_json(const struct bal_price_offers *offers, const struct bal_draft *draft,
+                           const struct bal_wish *wish, FILE *out) {
     struct json json;
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');

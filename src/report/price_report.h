@@ -24,10 +24,10 @@ void bal_price_list_csv(const struct bal_price_list *list, FILE *out);
 void bal_price_list_json(const struct bal_price_list *list, FILE *out);
 
 /* draft: the model and the runs that the offers were found with. */
-void bal_offers_text(const struct bal_offers *offers, const struct bal_draft *draft,
-                     const struct bal_wish *wish, enum bal_table_style style, FILE *out);
-void bal_offers_csv(const struct bal_offers *offers, const struct bal_draft *draft, FILE *out);
-void bal_offers_json(const struct bal_offers *offers, const struct bal_draft *draft,
-                     const struct bal_wish *wish, FILE *out);
+void bal_price_offers_text(const struct bal_price_offers *offers, const struct bal_draft *draft,
+                           const struct bal_wish *wish, enum bal_table_style style, FILE *out);
+void bal_price_offers_csv(const struct bal_price_offers *offers, const struct bal_draft *draft, FILE *out);
+void bal_price_offers_json(const struct bal_price_offers *offers, const struct bal_draft *draft,
+                           const struct bal_wish *wish, FILE *out);
 
 #endif

@@ -15,14 +15,14 @@
 #include <string.h>
 
 /* One of json and csv. In the head of csv the names are printed in place of the values. */
-struct writer {
+struct raw_writer {
     struct json *json;
     FILE *csv;
     bool head, first; /* first: no column has been printed in this row */
 };
 
 struct raw {
-    struct writer to;
+    struct raw_writer to;
     struct bal_store *store;
     const struct bal_experiment *e;
     enum bal_raw_kind kind;
@@ -35,20 +35,20 @@ struct raw {
 
 /* ---- columns ---- */
 
-static void begin_row(struct writer *to) {
+static void begin_row(struct raw_writer *to) {
     to->first = true;
     if (to->json)
         bal_json_open_line(to->json, NULL, '{');
 }
 
-static void end_row(struct writer *to) {
+static void end_row(struct raw_writer *to) {
     if (to->json)
         bal_json_close(to->json, '}');
     else
         fputc('\n', to->csv);
 }
 
-static void print_text(struct writer *to, const char *name, const char *text) {
+static void print_text(struct raw_writer *to, const char *name, const char *text) {
     if (to->json) {
         bal_json_text(to->json, name, text);
         return;
@@ -59,7 +59,7 @@ static void print_text(struct writer *to, const char *name, const char *text) {
     bal_csv_text(to->head ? name : text, to->csv);
 }
 
-static void print_number(struct writer *to, const char *name, double value) {
+static void print_number(struct raw_writer *to, const char *name, double value) {
     if (to->json) {
         bal_json_number(to->json, name, value);
         return;
@@ -70,7 +70,7 @@ static void print_number(struct writer *to, const char *name, double value) {
     print_text(to, name, text);
 }
 
-static void print_count(struct writer *to, const char *name, uint64_t count) {
+static void print_count(struct raw_writer *to, const char *name, uint64_t count) {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, count);
     if (to->json)
@@ -80,7 +80,7 @@ static void print_count(struct writer *to, const char *name, uint64_t count) {
 }
 
 /* Up to the last that is not 0. csv: in one column, with spaces between. */
-static void print_list(struct writer *to, const char *name, const double *value, size_t count) {
+static void print_list(struct raw_writer *to, const char *name, const double *value, size_t count) {
     while (count > 0 && value[count - 1] == 0)
         count--;
     if (to->json) {

@@ -20,7 +20,7 @@ enum { ALWAYS_ON = 5, SWITCHING = 2, LINES = ALWAYS_ON + SWITCHING };
 enum panel { ARRIVALS, RESPONSE, POWER, PANELS };
 
 /* What the figure points into. */
-struct drawing {
+struct page_drawing {
     char title[200], axis[BAL_TIME_TEXT], note[160];
     double x[BAL_REPLAY_SPANS], rate[BAL_REPLAY_SPANS];
     size_t lines;
@@ -81,7 +81,7 @@ static bool power_is_common(const struct bal_replay_report *report) {
 }
 
 static void choose_lines(const struct bal_replay_report *report, const size_t *order,
-                         struct drawing *drawing) {
+                         struct page_drawing *drawing) {
     size_t switching = 0, rank[2] = {0, 0};
     for (size_t i = 0; i < report->count; i++)
         switching += report->cases[i].policy.policy->power != NULL;
@@ -100,7 +100,7 @@ static void choose_lines(const struct bal_replay_report *report, const size_t *o
                  "The power of the best policy stands for all whose servers are always on.");
 }
 
-static struct bal_series line_series(const struct drawing *drawing, size_t i, const double *y) {
+static struct bal_series line_series(const struct page_drawing *drawing, size_t i, const double *y) {
     return (struct bal_series){.name = drawing->name[i],
                                .group = (unsigned)i,
                                .style = BAL_STYLE_LINE,
@@ -128,7 +128,7 @@ static void scale_values(const double *from, double factor, double *to) {
         to[k] = from[k] * factor;
 }
 
-static void draw_arrivals(const struct bal_replay_report *report, struct drawing *drawing) {
+static void draw_arrivals(const struct bal_replay_report *report, struct page_drawing *drawing) {
     scale_values(report->demand->span_rate, report->replay->speedup, drawing->rate);
     drawing->series[ARRIVALS][0] = (struct bal_series){.group = BAL_GROUP_INK,
                                                        .style = BAL_STYLE_LINE,
@@ -140,7 +140,7 @@ static void draw_arrivals(const struct bal_replay_report *report, struct drawing
         (struct bal_axis){.label = "arrivals", .unit = "per second", .low = 0, .high = NAN};
 }
 
-static void draw_response(const struct bal_replay_report *report, struct drawing *drawing) {
+static void draw_response(const struct bal_replay_report *report, struct page_drawing *drawing) {
     double least = INFINITY, most = 0;
     for (size_t i = 0; i < drawing->lines; i++) {
         least = fmin(least, smallest_value(report->history[drawing->who[i]].p99));
@@ -159,7 +159,7 @@ static void draw_response(const struct bal_replay_report *report, struct drawing
         drawing->panel[RESPONSE].y.high = NAN;
 }
 
-static void draw_power(const struct bal_replay_report *report, struct drawing *drawing) {
+static void draw_power(const struct bal_replay_report *report, struct page_drawing *drawing) {
     double most = 0;
     bool on = false;
     size_t count = 0;
@@ -184,7 +184,7 @@ static void draw_power(const struct bal_replay_report *report, struct drawing *d
 }
 
 static void draw_figures(const struct bal_replay_report *report, const size_t *order,
-                         struct drawing *drawing) {
+                         struct page_drawing *drawing) {
     const struct bal_trace_info *info = bal_trace_info(report->replay->trace);
     struct clock clock;
     set_clock(info, &clock, drawing->axis);
@@ -210,8 +210,8 @@ static void draw_figures(const struct bal_replay_report *report, const size_t *o
         (struct bal_figure){.title = drawing->title, .panel = drawing->panel, .panels = PANELS, .columns = 1};
 }
 
-static struct drawing *drawing_new(const struct bal_replay_report *report, struct bal_error *err) {
-    struct drawing *drawing = calloc(1, sizeof *drawing);
+static struct page_drawing *drawing_new(const struct bal_replay_report *report, struct bal_error *err) {
+    struct page_drawing *drawing = calloc(1, sizeof *drawing);
     size_t *order = bal_replay_order(report);
     if (drawing && order) {
         draw_figures(report, order, drawing);
@@ -226,7 +226,7 @@ static struct drawing *drawing_new(const struct bal_replay_report *report, struc
 
 enum bal_code bal_replay_figure(const struct bal_replay_report *report, const char *path,
                                 struct bal_error *err) {
-    struct drawing *drawing = drawing_new(report, err);
+    struct page_drawing *drawing = drawing_new(report, err);
     if (!drawing)
         return BAL_E_MEMORY;
     const enum bal_code code = bal_figure_write(&drawing->figure, path, err);
@@ -348,7 +348,7 @@ static bool put_sizing(const struct bal_replay_report *report, const size_t *ord
 /* Without gnuplot the page explains why there is no figure. */
 static bool put_figure(const struct bal_replay_report *report, FILE *out) {
     struct bal_error err = {0};
-    struct drawing *drawing = drawing_new(report, &err);
+    struct page_drawing *drawing = drawing_new(report, &err);
     if (!drawing)
         return false;
     char *svg = NULL;

@@ -10,7 +10,7 @@
 enum {
     SPAN = 120,  /* seconds */
     AROUND = 32, /* columns of a row that are no cells */
-    CELLS_LEAST = 12
+    CELLS_MIN = 12
 };
 
 enum measure { RATE, P99, HELD, ON, MEASURES };
@@ -51,7 +51,7 @@ static double cell_value(const struct watch_series *s, enum measure measure, dou
 
 /* The most cells that there is room for, of whole seconds; 0: too few. */
 static unsigned count_cells(unsigned columns) {
-    for (unsigned seconds = 1; SPAN / seconds >= CELLS_LEAST; seconds++)
+    for (unsigned seconds = 1; SPAN / seconds >= CELLS_MIN; seconds++)
         if (SPAN % seconds == 0 && SPAN / seconds + AROUND <= columns)
             return SPAN / seconds;
     return 0;

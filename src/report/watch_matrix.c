@@ -14,7 +14,7 @@
 #define DISPATCHER_SILENT 7.0
 
 /* Addresses, each once, sorted. */
-struct names {
+struct matrix_names {
     const char **name;
     size_t count;
 };
@@ -24,7 +24,7 @@ struct hosts {
     size_t count;
 };
 
-static void add_name(struct names *names, const char *name) {
+static void add_name(struct matrix_names *names, const char *name) {
     size_t at = 0;
     while (at < names->count && strcmp(names->name[at], name) < 0)
         at++;
@@ -36,7 +36,7 @@ static void add_name(struct names *names, const char *name) {
 }
 
 /* Of everything that is a dispatcher, or a station: itself and those that the others name. */
-static void collect_names(const struct hosts *hosts, bool dispatchers, struct names *names) {
+static void collect_names(const struct hosts *hosts, bool dispatchers, struct matrix_names *names) {
     for (size_t i = 0; i < hosts->count; i++)
         for (size_t k = 0; k < hosts->watch[i]->fleets; k++) {
             const struct watch_fleet *f = &hosts->watch[i]->fleet[k];
@@ -75,8 +75,8 @@ static const char *hears(const struct hosts *hosts, bool dispatcher, const char 
     return answer;
 }
 
-static void print_rows(const struct hosts *hosts, const struct names *stations,
-                       const struct names *dispatchers, FILE *out) {
+static void print_rows(const struct hosts *hosts, const struct matrix_names *stations,
+                       const struct matrix_names *dispatchers, FILE *out) {
     struct table table;
     char align[WATCH_COLUMNS + 2] = "l";
     const size_t shown = dispatchers->count < WATCH_COLUMNS ? dispatchers->count : WATCH_COLUMNS;
@@ -103,8 +103,8 @@ static void print_rows(const struct hosts *hosts, const struct names *stations,
 void bal_watch_print_matrix(const struct watch *const *watch, size_t count, FILE *out) {
     const struct hosts hosts = {watch, count};
     const size_t room = count_names(&hosts);
-    struct names stations = {calloc(room, sizeof(char *)), 0},
-                 dispatchers = {calloc(room, sizeof(char *)), 0};
+    struct matrix_names stations = {calloc(room, sizeof(char *)), 0},
+                        dispatchers = {calloc(room, sizeof(char *)), 0};
     if (stations.name && dispatchers.name) {
         collect_names(&hosts, false, &stations);
         collect_names(&hosts, true, &dispatchers);

@@ -13,39 +13,39 @@ const char *const bal_watch_states[WATCH_STATES] = {"idle",    "on",       "busy
                                                     "off",     "draining", "failing", "unchecked",
                                                     "ejected", "closed",   "silent",  "down"};
 
-#define NUMBER_MOST 1e18
+#define NUMBER_MAX 1e18
 enum { FLEET_STEPS = 500 }; /* what a fleet takes, in servers */
 
 /* JSON is YAML. */
-struct reader {
+struct page_reader {
     struct bal_document *document;
     struct bal_error *err;
     enum bal_code code; /* the first failure */
 };
 
-static enum bal_code fail_field(struct reader *r, int node, const char *field, const char *what) {
+static enum bal_code fail_field(struct page_reader *r, int node, const char *field, const char *what) {
     if (!r->code)
         r->code = bal_document_fail(r->document, r->err, node, field, BAL_E_FORMAT, "%s", what);
     return r->code;
 }
 
-static double to_number(struct reader *r, int node, const char *field) {
+static double to_number(struct page_reader *r, int node, const char *field) {
     const char *text =
         node && bal_node_kind(r->document, node) == BAL_NODE_TEXT ? bal_node_text(r->document, node) : "";
     char *end;
     const double number = strtod(text, &end);
-    if (end == text || *end || !(number >= 0 && number <= NUMBER_MOST)) {
+    if (end == text || *end || !(number >= 0 && number <= NUMBER_MAX)) {
         fail_field(r, node, field, "a number that is not negative should be here");
         return 0;
     }
     return number;
 }
 
-static double read_number(struct reader *r, int map, const char *field) {
+static double read_number(struct page_reader *r, int map, const char *field) {
     return to_number(r, bal_node_get(r->document, map, field), field);
 }
 
-static char *read_word(struct reader *r, int map, const char *field) {
+static char *read_word(struct page_reader *r, int map, const char *field) {
     const int node = bal_node_get(r->document, map, field);
     const bool text = node && bal_node_kind(r->document, node) == BAL_NODE_TEXT;
     char *copy = strdup(text ? bal_node_text(r->document, node) : "");
@@ -56,14 +56,14 @@ static char *read_word(struct reader *r, int map, const char *field) {
     return copy;
 }
 
-static bool is_true(struct reader *r, int map, const char *field) {
+static bool is_true(struct page_reader *r, int map, const char *field) {
     const int node = bal_node_get(r->document, map, field);
     return node && bal_node_kind(r->document, node) == BAL_NODE_TEXT &&
            strcmp(bal_node_text(r->document, node), "true") == 0;
 }
 
 /* Members of a list; 0 with a failure when it is none. */
-static size_t read_list(struct reader *r, int map, const char *field, int *node) {
+static size_t read_list(struct page_reader *r, int map, const char *field, int *node) {
     *node = bal_node_get(r->document, map, field);
     if (*node && bal_node_kind(r->document, *node) == BAL_NODE_LIST)
         return bal_node_count(r->document, *node);
@@ -71,7 +71,7 @@ static size_t read_list(struct reader *r, int map, const char *field, int *node)
     return 0;
 }
 
-static double sum_of(struct reader *r, int node) {
+static double sum_of(struct page_reader *r, int node) {
     double sum = 0;
     if (!node || bal_node_kind(r->document, node) == BAL_NODE_TEXT)
         return 0;
@@ -86,7 +86,7 @@ static double sum_of(struct reader *r, int node) {
 
 /* ---- parts ---- */
 
-static unsigned read_state(struct reader *r, int map) {
+static unsigned read_state(struct page_reader *r, int map) {
     char *state = read_word(r, map, "state");
     unsigned i = 0;
     while (state && i < WATCH_STATES - 1 && strcmp(state, bal_watch_states[i]) != 0)
@@ -95,7 +95,7 @@ static unsigned read_state(struct reader *r, int map) {
     return i;
 }
 
-static void read_times(struct reader *r, int fleet, struct watch_fleet *f) {
+static void read_times(struct page_reader *r, int fleet, struct watch_fleet *f) {
     int classes, buckets;
     const size_t count = read_list(r, fleet, "response", &classes);
     f->classes = (unsigned)(count < WATCH_CLASSES ? count : WATCH_CLASSES);
@@ -115,7 +115,7 @@ static void read_times(struct reader *r, int fleet, struct watch_fleet *f) {
     }
 }
 
-static void read_server(struct reader *r, int node, struct watch_server *s) {
+static void read_server(struct page_reader *r, int node, struct watch_server *s) {
     s->name = read_word(r, node, "name");
     s->state = read_state(r, node);
     s->in_service = read_number(r, node, "in_service");
@@ -127,7 +127,7 @@ static void read_server(struct reader *r, int node, struct watch_server *s) {
 }
 
 /* Not more than any real status has: with aliases a short text can expand to many. */
-static bool make_servers(struct reader *r, struct watch_fleet *f, size_t count) {
+static bool make_servers(struct page_reader *r, struct watch_fleet *f, size_t count) {
     r->code = r->code ? r->code : bal_document_count_steps(r->document, 10 * count, r->err);
     if (r->code)
         return false;
@@ -139,7 +139,7 @@ static bool make_servers(struct reader *r, struct watch_fleet *f, size_t count) 
 }
 
 /* Of servers of a dispatcher, or dispatchers of a station. Older releases have no addresses. */
-static void read_peers(struct reader *r, int node, int list, struct watch_fleet *f) {
+static void read_peers(struct page_reader *r, int node, int list, struct watch_fleet *f) {
     const size_t count =
         list && bal_node_kind(r->document, list) == BAL_NODE_LIST ? bal_node_count(r->document, list) : 0;
     if (r->code || !bal_node_get(r->document, node, "address"))
@@ -160,7 +160,7 @@ static void read_peers(struct reader *r, int node, int list, struct watch_fleet 
     }
 }
 
-static void read_both(struct reader *r, int node, struct watch_fleet *f) {
+static void read_both(struct page_reader *r, int node, struct watch_fleet *f) {
     const int counts = bal_node_get(r->document, node, "counts");
     const int messages = bal_node_get(r->document, node, "messages");
     f->name = read_word(r, node, "upstream");
@@ -173,7 +173,7 @@ static void read_both(struct reader *r, int node, struct watch_fleet *f) {
     read_times(r, node, f);
 }
 
-static void read_dispatcher(struct reader *r, int node, struct watch_fleet *f) {
+static void read_dispatcher(struct page_reader *r, int node, struct watch_fleet *f) {
     int servers;
     read_both(r, node, f);
     f->policy = read_word(r, node, "policy");
@@ -188,7 +188,7 @@ static void read_dispatcher(struct reader *r, int node, struct watch_fleet *f) {
 }
 
 /* Its app is its only server. */
-static void read_station(struct reader *r, int node, struct watch_fleet *f) {
+static void read_station(struct page_reader *r, int node, struct watch_fleet *f) {
     const int counts = bal_node_get(r->document, node, "counts");
     read_both(r, node, f);
     f->held = read_number(r, node, "waiting");
@@ -210,7 +210,7 @@ enum { TIME, SECONDS, ARRIVED, HELD, ON, P99, FIELDS };
 static const char *const field_names[FIELDS] = {"time", "seconds", "arrived", "held", "on", "p99"};
 
 /* Where each field is in a point: newer releases may have more. */
-static void find_fields(struct reader *r, int root, size_t place[FIELDS]) {
+static void find_fields(struct page_reader *r, int root, size_t place[FIELDS]) {
     int list;
     const size_t count = read_list(r, root, "fields", &list);
     for (unsigned k = 0; k < FIELDS && !r->code; k++) {
@@ -226,7 +226,7 @@ static void find_fields(struct reader *r, int root, size_t place[FIELDS]) {
 }
 
 /* Over classes; null: none of the class was answered. */
-static double read_longest(struct reader *r, int list) {
+static double read_longest(struct page_reader *r, int list) {
     double longest = NAN;
     if (!list || bal_node_kind(r->document, list) != BAL_NODE_LIST) {
         fail_field(r, list, "p99", "a list should be here");
@@ -243,7 +243,7 @@ static double read_longest(struct reader *r, int list) {
     return longest;
 }
 
-static struct watch_point read_point(struct reader *r, int node, const size_t place[FIELDS]) {
+static struct watch_point read_point(struct page_reader *r, int node, const size_t place[FIELDS]) {
     int item[FIELDS] = {0};
     const size_t count =
         bal_node_kind(r->document, node) == BAL_NODE_LIST ? bal_node_count(r->document, node) : 0;
@@ -257,7 +257,7 @@ static struct watch_point read_point(struct reader *r, int node, const size_t pl
                                 .p99 = read_longest(r, item[P99])};
 }
 
-static void read_series(struct reader *r, int node, const size_t place[FIELDS], struct watch_series *s) {
+static void read_series(struct page_reader *r, int node, const size_t place[FIELDS], struct watch_series *s) {
     int points;
     s->name = read_word(r, node, "upstream");
     s->station = is_true(r, node, "station");
@@ -273,7 +273,7 @@ static void read_series(struct reader *r, int node, const size_t place[FIELDS], 
         s->point[s->points] = read_point(r, bal_node_item(r->document, points, s->points), place);
 }
 
-static void read_hour(struct reader *r, struct watch_history *history) {
+static void read_hour(struct page_reader *r, struct watch_history *history) {
     const int root = bal_document_root(r->document);
     size_t place[FIELDS];
     int list;
@@ -293,7 +293,7 @@ static void read_hour(struct reader *r, struct watch_history *history) {
 
 enum bal_code bal_watch_read_history(struct watch_history *history, const char *json, size_t length,
                                      const char *name, struct bal_error *err) {
-    struct reader r = {.err = err};
+    struct page_reader r = {.err = err};
     *history = (struct watch_history){0};
     r.code = bal_document_new(json, length, name, &r.document, err);
     if (r.code)
@@ -314,7 +314,7 @@ void bal_watch_free_history(struct watch_history *history) {
 
 /* ---- all ---- */
 
-static void read_all(struct reader *r, struct watch *watch) {
+static void read_all(struct page_reader *r, struct watch *watch) {
     const int root = bal_document_root(r->document);
     int bounds, dispatchers, stations;
     if (bal_node_kind(r->document, root) != BAL_NODE_MAP || read_number(r, root, "schema") != 1) {
@@ -343,7 +343,7 @@ static void read_all(struct reader *r, struct watch *watch) {
 
 enum bal_code bal_watch_read(struct watch *watch, const char *json, size_t length, const char *name,
                              struct bal_error *err) {
-    struct reader r = {.err = err};
+    struct page_reader r = {.err = err};
     *watch = (struct watch){0};
     r.code = bal_document_new(json, length, name, &r.document, err);
     if (r.code)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct step {
+struct recovery_step {
     unsigned server;
     double time;
     int by;
@@ -14,21 +14,21 @@ struct step {
 
 /* At equal times, departures come before arrivals. */
 static int by_server_and_time(const void *a, const void *b) {
-    const struct step *x = a, *y = b;
+    const struct recovery_step *x = a, *y = b;
     if (x->server != y->server)
         return x->server < y->server ? -1 : 1;
     return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : x->by - y->by;
 }
 
 unsigned bal_max_concurrent(const struct rig_block *block, double from, double to) {
-    struct step *step = malloc((2 * block->visits + 1) * sizeof *step);
+    struct recovery_step *step = malloc((2 * block->visits + 1) * sizeof *step);
     size_t steps = 0;
     for (size_t i = 0; step && i < block->visits; i++) {
         const struct rig_visit *visit = &block->visit[i];
         if (visit->to <= from || visit->from >= to)
             continue;
-        step[steps++] = (struct step){visit->server, visit->from, 1};
-        step[steps++] = (struct step){visit->server, visit->to, -1};
+        step[steps++] = (struct recovery_step){visit->server, visit->from, 1};
+        step[steps++] = (struct recovery_step){visit->server, visit->to, -1};
     }
     if (!step)
         return 0;

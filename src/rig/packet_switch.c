@@ -21,8 +21,8 @@
 enum { PACKET = 65536, BATCH = 64 };
 
 /* A packet that is on its way for a while. */
-struct parcel {
-    struct parcel *next;
+struct packet {
+    struct packet *next;
     double due;
     unsigned to;
     size_t length;
@@ -37,7 +37,7 @@ struct rig_switch {
     uint64_t carried, dropped;
     unsigned count;
     struct pollfd poll[SWITCH_PORTS + 1]; /* the last one: an eventfd that ends the thread */
-    struct parcel *delayed;               /* by the time at which they are due */
+    struct packet *delayed;               /* by the time at which they are due */
     struct bal_rng rng;
     unsigned char packet[PACKET];
 };
@@ -73,10 +73,10 @@ static void deliver_packet(struct rig_switch *s, unsigned to, const unsigned cha
 }
 
 static void delay_packet(struct rig_switch *s, unsigned to, double due, size_t length) {
-    struct parcel *parcel = malloc(sizeof *parcel + length), **at = &s->delayed;
+    struct packet *parcel = malloc(sizeof *parcel + length), **at = &s->delayed;
     if (!parcel)
         return;
-    *parcel = (struct parcel){.due = due, .to = to, .length = length};
+    *parcel = (struct packet){.due = due, .to = to, .length = length};
     memcpy(parcel->bytes, s->packet, length);
     while (*at && (*at)->due <= due)
         at = &(*at)->next;
@@ -110,7 +110,7 @@ static void forward_packet(struct rig_switch *s, unsigned from, size_t length) {
 static int deliver_delayed(struct rig_switch *s) {
     const double time = s->delayed ? clock_seconds() : 0;
     while (s->delayed && s->delayed->due <= time) {
-        struct parcel *parcel = s->delayed;
+        struct packet *parcel = s->delayed;
         s->delayed = parcel->next;
         deliver_packet(s, parcel->to, parcel->bytes, parcel->length);
         free(parcel);
@@ -176,7 +176,7 @@ void bal_switch_stop(struct rig_switch *s) {
         pthread_join(s->thread, NULL);
     close(s->poll[s->count].fd);
     while (s->delayed) {
-        struct parcel *parcel = s->delayed;
+        struct packet *parcel = s->delayed;
         s->delayed = parcel->next;
         free(parcel);
     }

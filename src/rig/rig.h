@@ -112,7 +112,7 @@ void bal_rig_keeper_yaml(const struct rig *rig, unsigned group, const uint64_t *
                          FILE *out);
 
 /* GET from a port of ours on a host, over loopback there; the body, to be freed. NULL: no answer in 30 s, or
- * one of more than FETCH_MOST bytes; the error says which. */
+ * one of more than FETCH_MAX bytes; the error says which. */
 char *bal_rig_get(const struct rig *rig, unsigned host, uint16_t port, const char *path,
                   struct bal_error *err);
 bool bal_rig_is_listening(const struct rig *rig, unsigned host, uint16_t port);

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct work {
+struct burn_work {
     uint64_t id;
     double seconds;
 };
@@ -20,7 +20,7 @@ struct burn {
     pthread_cond_t news;
     int event;
     unsigned room;
-    struct work *wait;
+    struct burn_work *wait;
     uint64_t *end;
     unsigned wait_first, waiting, end_first, ended;
 };
@@ -37,7 +37,7 @@ static void *run_burner(void *context) {
     for (;;) {
         while (burn->waiting == 0)
             pthread_cond_wait(&burn->news, &burn->lock);
-        const struct work mine = burn->wait[burn->wait_first];
+        const struct burn_work mine = burn->wait[burn->wait_first];
         burn->wait_first = (burn->wait_first + 1) % burn->room;
         burn->waiting--;
         pthread_mutex_unlock(&burn->lock);
@@ -75,7 +75,7 @@ int burn_event(const struct burn *burn) {
 
 void burn_begin(struct burn *burn, uint64_t id, double seconds) {
     pthread_mutex_lock(&burn->lock);
-    burn->wait[(burn->wait_first + burn->waiting++) % burn->room] = (struct work){id, seconds};
+    burn->wait[(burn->wait_first + burn->waiting++) % burn->room] = (struct burn_work){id, seconds};
     pthread_cond_signal(&burn->news);
     pthread_mutex_unlock(&burn->lock);
 }

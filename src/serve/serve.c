@@ -32,7 +32,7 @@
 
 enum { CONNECTIONS = 32768, BUFFER = 16384, ID = 48, EVENTS = 512 };
 
-enum mode { MODE_OK, MODE_FAIL, MODE_HANG, MODE_CLOSE, MODE_REFUSE, MODE_SLOW, MODES };
+enum request_mode { MODE_OK, MODE_FAIL, MODE_HANG, MODE_CLOSE, MODE_REFUSE, MODE_SLOW, MODES };
 static const char *const mode_names[MODES] = {"ok", "fail", "hang", "close", "refuse", "slow"};
 
 /* Events of epoll other than connections and servers: a signal, or the end of the process that it is to end
@@ -42,12 +42,12 @@ static const char *const mode_names[MODES] = {"ok", "fail", "hang", "close", "re
 
 struct connection;
 
-struct server {
+struct test_server {
     int fd; /* listens, or, while it refuses, keeps the port */
     uint16_t port;
     bool control;
     double speed;
-    enum mode mode;
+    enum request_mode mode;
     int status;                      /* of MODE_FAIL */
     double after;                    /* of MODE_FAIL: seconds */
     double factor;                   /* of MODE_SLOW */
@@ -67,7 +67,7 @@ enum state { READING_HEAD, READING_BODY, WAITING, SERVING, FAILING, STUCK, WRITI
 struct connection {
     int fd;
     uint32_t number;
-    struct server *server;
+    struct test_server *server;
     enum state state;
     bool gone, close_after, blocked; /* blocked: waits until it can be written to */
     struct connection *next;
@@ -87,7 +87,7 @@ struct connection {
     char in[BUFFER];
 };
 
-struct record {
+struct serve_record {
     char id[ID];
     unsigned server;
     double arrived, begun, ended;
@@ -95,12 +95,12 @@ struct record {
 };
 
 /* How often an id was seen, and answered well. */
-struct seen {
+struct seen_request {
     uint64_t hash; /* 0: free */
     uint32_t times, served;
 };
 
-static struct server servers[SERVE_MOST + 1]; /* the last is the control */
+static struct test_server servers[SERVE_MAX + 1]; /* the last is the control */
 static unsigned server_count, slots;
 static struct bal_dist dist;
 static struct bal_speeds speeds;
@@ -111,9 +111,9 @@ static int epoll_fd;
 static struct connection *table[CONNECTIONS];
 static uint32_t vacant[CONNECTIONS], vacant_count;
 static struct bal_heap timers;
-static struct record *records;
+static struct serve_record *records;
 static size_t record_count, record_room;
-static struct seen *seen;
+static struct seen_request *seen;
 static size_t seen_room, seen_count, seen_doubled, served_doubled;
 static double overslept; /* seconds that services took longer than they should have, in all */
 static uint64_t services;
@@ -138,17 +138,17 @@ static uint64_t hash_of(const char *text) {
     return hash ? hash : 1;
 }
 
-static struct seen *find_seen_slot(struct seen *in, size_t room, uint64_t hash) {
+static struct seen_request *find_seen_slot(struct seen_request *in, size_t room, uint64_t hash) {
     size_t i = hash & (room - 1);
     while (in[i].hash && in[i].hash != hash)
         i = (i + 1) & (room - 1);
     return &in[i];
 }
 
-static struct seen *find_or_add_seen(const char *id) {
+static struct seen_request *find_or_add_seen(const char *id) {
     if (2 * seen_count >= seen_room) {
         const size_t room = seen_room ? 2 * seen_room : 4096;
-        struct seen *larger = calloc(room, sizeof *larger);
+        struct seen_request *larger = calloc(room, sizeof *larger);
         if (!larger)
             die("memory");
         for (size_t i = 0; i < seen_room; i++)
@@ -159,7 +159,7 @@ static struct seen *find_or_add_seen(const char *id) {
         seen_room = room;
     }
     const uint64_t hash = hash_of(id);
-    struct seen *entry = find_seen_slot(seen, seen_room, hash);
+    struct seen_request *entry = find_seen_slot(seen, seen_room, hash);
     seen_count += entry->hash == 0;
     entry->hash = hash;
     return entry;
@@ -179,12 +179,12 @@ static void record_end(const struct connection *c, int status) {
         if (!records)
             die("memory");
     }
-    struct record *record = &records[record_count++];
-    *record = (struct record){.server = (unsigned)(c->server - servers),
-                              .arrived = c->arrived,
-                              .begun = c->begun,
-                              .ended = clock_seconds(),
-                              .status = status};
+    struct serve_record *record = &records[record_count++];
+    *record = (struct serve_record){.server = (unsigned)(c->server - servers),
+                                    .arrived = c->arrived,
+                                    .begun = c->begun,
+                                    .ended = clock_seconds(),
+                                    .status = status};
     memcpy(record->id, c->id, sizeof record->id);
 }
 
@@ -195,7 +195,7 @@ static void reset_records(void) {
     overslept = 0;
     services = 0;
     for (unsigned i = 0; i < server_count; i++) {
-        struct server *s = &servers[i];
+        struct test_server *s = &servers[i];
         s->requests = s->answered = s->aborted = s->accepted = 0;
         s->most_present = s->present;
         s->most_connections = s->connections;
@@ -205,7 +205,7 @@ static void reset_records(void) {
 static void print_stats(FILE *out) {
     uint64_t requests = 0, answered = 0, aborted = 0, most = 0, present = 0;
     for (unsigned i = 0; i < server_count; i++) {
-        const struct server *s = &servers[i];
+        const struct test_server *s = &servers[i];
         requests += s->requests;
         answered += s->answered;
         aborted += s->aborted;
@@ -220,7 +220,7 @@ static void print_stats(FILE *out) {
         (unsigned long long)present, (unsigned long long)most, seen_doubled, served_doubled,
         services ? overslept / (double)services : 0);
     for (unsigned i = 0; i < server_count; i++) {
-        const struct server *s = &servers[i];
+        const struct test_server *s = &servers[i];
         fprintf(
             out,
             "%s\n{\"port\": %u, \"mode\": \"%s\", \"requests\": %llu, \"answered\": %llu, \"aborted\": %llu, "
@@ -235,7 +235,7 @@ static void print_stats(FILE *out) {
 
 static void print_log(FILE *out, double from, double most) {
     for (size_t i = (size_t)from; i < record_count && (double)i < from + most; i++) {
-        const struct record *r = &records[i];
+        const struct serve_record *r = &records[i];
         fprintf(out, "%s %u %.6f %.6f %.6f %d\n", *r->id ? r->id : "-", r->server, r->arrived, r->begun,
                 r->ended, r->status);
     }
@@ -266,7 +266,7 @@ static int bind_port(uint16_t port) {
     return fd;
 }
 
-static void open_server(struct server *s, bool listens) {
+static void open_server(struct test_server *s, bool listens) {
     if (s->fd >= 0)
         close(s->fd); /* which also takes it out of epoll */
     s->fd = bind_port(s->port);
@@ -288,24 +288,24 @@ static void watch_connection(struct connection *c, uint32_t events) {
         die("epoll_ctl");
 }
 
-static void start_waiting(struct server *s);
+static void start_waiting(struct test_server *s);
 
 /* ---- sharing ---- */
 
 /* What each in service gets per second. */
-static double rate_each(const struct server *s) {
+static double rate_each(const struct test_server *s) {
     const double scale = s->mode == MODE_SLOW ? s->factor : 1;
     return s->sharers ? s->speed * bal_speeds_rate(&speeds, s->sharers) / s->sharers / scale : 0;
 }
 
-static void advance_sharing(struct server *s, double now) {
+static void advance_sharing(struct test_server *s, double now) {
     if (now <= s->since)
         return;
     s->attained = s->sharers ? s->attained + rate_each(s) * (now - s->since) : 0;
     s->since = now;
 }
 
-static void schedule_sharing(struct server *s) {
+static void schedule_sharing(struct test_server *s) {
     for (struct connection *c = s->sharing; c; c = c->next_sharer) {
         c->until = s->since + fmax(c->mark - s->attained, 0) / rate_each(s);
         if (timers.place[c->number] != BAL_HEAP_ABSENT)
@@ -314,7 +314,7 @@ static void schedule_sharing(struct server *s) {
     }
 }
 
-static void join_sharing(struct server *s, struct connection *c, double length) {
+static void join_sharing(struct test_server *s, struct connection *c, double length) {
     advance_sharing(s, c->begun);
     c->mark = s->attained + length;
     c->next_sharer = s->sharing;
@@ -323,7 +323,7 @@ static void join_sharing(struct server *s, struct connection *c, double length) 
     schedule_sharing(s);
 }
 
-static void leave_sharing(struct server *s, struct connection *c, double now) {
+static void leave_sharing(struct test_server *s, struct connection *c, double now) {
     struct connection **link = &s->sharing;
     while (*link && *link != c)
         link = &(*link)->next_sharer;
@@ -337,7 +337,7 @@ static void leave_sharing(struct server *s, struct connection *c, double now) {
 
 /* The request is no longer here. */
 static void end_request(struct connection *c, int status) {
-    struct server *s = c->server;
+    struct test_server *s = c->server;
     if (c->state == READING_HEAD || c->state == READING_BODY || s->control)
         return;
     const bool here = c->state == WAITING || c->state == SERVING || c->state == FAILING || c->state == STUCK;
@@ -367,7 +367,7 @@ static void end_request(struct connection *c, int status) {
 }
 
 static void close_connection(struct connection *c) {
-    struct server *s = c->server;
+    struct test_server *s = c->server;
     end_request(c, 0);
     close(c->fd);
     s->connections--;
@@ -378,7 +378,7 @@ static void close_connection(struct connection *c) {
     start_waiting(s);
 }
 
-static void accept_all(struct server *s) {
+static void accept_all(struct test_server *s) {
     for (;;) {
         const int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC), on = 1;
         if (fd < 0)
@@ -475,19 +475,20 @@ static char *body_of(const struct connection *c, size_t *length) {
     return text;
 }
 
-struct text {
+struct reply_text {
     char *at;
     size_t length, room;
 };
 
-__attribute__((format(printf, 2, 3))) static void append_text(struct text *text, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void append_text(struct reply_text *text, const char *format,
+                                                              ...) {
     va_list args;
     va_start(args, format);
     text->length += (size_t)vsnprintf(text->at + text->length, text->room - text->length, format, args);
     va_end(args);
 }
 
-static void put_head(struct text *text, const struct connection *c, int status) {
+static void put_head(struct reply_text *text, const struct connection *c, int status) {
     append_text(text, "HTTP/1.1 %d %s\r\nX-Server: %u\r\n", status, status < 400 ? "OK" : "Failed",
                 (unsigned)(c->server - servers));
     if (*c->id)
@@ -499,7 +500,7 @@ static void put_head(struct text *text, const struct connection *c, int status) 
 }
 
 static void send_response(struct connection *c, int status) {
-    struct server *s = c->server;
+    struct test_server *s = c->server;
     if (starts_with(c->path, "/status/") && status == 200)
         status = (int)strtol(c->path + strlen("/status/"), NULL, 10);
     end_request(c, status);
@@ -507,7 +508,7 @@ static void send_response(struct connection *c, int status) {
         starts_with(c->path, "/chunked") ? (unsigned)query_number(c->path, "chunks", 3) : 0;
     size_t length;
     char *body = body_of(c, &length);
-    struct text text = {.room = 512 + (chunks + 1) * (length + 32)};
+    struct reply_text text = {.room = 512 + (chunks + 1) * (length + 32)};
     text.at = malloc(text.room);
     if (!text.at)
         die("memory");
@@ -529,7 +530,7 @@ static void send_response(struct connection *c, int status) {
 /* One that has waited begins when the service before it was to end, not when this process woke up:
  * oversleeping delays one answer, but does not make the server slower. */
 static void begin_service(struct connection *c) {
-    struct server *s = c->server;
+    struct test_server *s = c->server;
     const double scale = s->mode == MODE_SLOW ? s->factor : 1;
     c->state = SERVING;
     c->begun = fmax(c->arrived, s->freed);
@@ -548,7 +549,7 @@ static void begin_service(struct connection *c) {
     }
 }
 
-static void start_waiting(struct server *s) {
+static void start_waiting(struct test_server *s) {
     while (s->first && s->serving < slots) {
         struct connection *c = s->first;
         s->first = c->next;
@@ -559,7 +560,7 @@ static void start_waiting(struct server *s) {
 }
 
 static void enqueue_request(struct connection *c) {
-    struct server *s = c->server;
+    struct test_server *s = c->server;
     c->state = WAITING;
     c->next = NULL;
     if (s->last)
@@ -583,7 +584,7 @@ static void handle_control(struct connection *c);
 
 /* The whole request has been read. */
 static void begin_request(struct connection *c) {
-    struct server *s = c->server;
+    struct test_server *s = c->server;
     if (s->control) {
         handle_control(c);
         return;
@@ -625,13 +626,13 @@ static void set_mode(const char *path) {
         if (!starts_with(name + 5, mode_names[mode]))
             continue;
         for (unsigned i = 0; i < server_count; i++) {
-            struct server *s = &servers[i];
+            struct test_server *s = &servers[i];
             if (index >= 0 && index != (double)i)
                 continue;
             if ((s->mode == MODE_REFUSE) != (mode == MODE_REFUSE))
                 open_server(s, mode != MODE_REFUSE);
             advance_sharing(s, clock_seconds());
-            s->mode = (enum mode)mode;
+            s->mode = (enum request_mode)mode;
             s->status = (int)query_number(path, "status", 500);
             s->after = query_number(path, "after", 0) / 1000;
             s->factor = query_number(path, "factor", 1);
@@ -906,18 +907,18 @@ static void server_init(const struct serve_options *options) {
 
 static void open_servers(const struct serve_options *options) {
     server_count = bal_servers_count(&options->servers);
-    struct server *last = &servers[server_count];
-    *last = (struct server){.fd = -1, .control = true, .factor = 1, .port = options->control};
+    struct test_server *last = &servers[server_count];
+    *last = (struct test_server){.fd = -1, .control = true, .factor = 1, .port = options->control};
     open_server(last, true);
     printf("%u", last->port);
     unsigned i = 0;
     for (unsigned g = 0; g < options->servers.groups; g++)
         for (uint32_t k = 0; k < options->servers.group[g].count; k++, i++) {
-            servers[i] = (struct server){.fd = -1,
-                                         .port = (uint16_t)(options->port ? options->port + i : 0),
-                                         .speed = options->servers.group[g].speed,
-                                         .status = 500,
-                                         .factor = 1};
+            servers[i] = (struct test_server){.fd = -1,
+                                              .port = (uint16_t)(options->port ? options->port + i : 0),
+                                              .speed = options->servers.group[g].speed,
+                                              .status = 500,
+                                              .factor = 1};
             open_server(&servers[i], true);
             printf(" %u", servers[i].port);
         }

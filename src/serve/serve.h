@@ -31,7 +31,7 @@
 
 #include <sys/types.h>
 
-enum { SERVE_MOST = 2000 }; /* servers */
+enum { SERVE_MAX = 2000 }; /* servers */
 
 struct serve_options {
     struct bal_servers servers;

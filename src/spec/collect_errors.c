@@ -19,7 +19,7 @@ struct mistake {
     char text[sizeof((struct bal_error *)NULL)->text];
 };
 
-struct search {
+struct error_search {
     struct bal_document *document;
     struct mistake mistake[MOST];
     size_t count;
@@ -29,7 +29,7 @@ struct search {
     size_t blanked_texts;
 };
 
-static void add_mistake(struct search *search, unsigned line, const char *text) {
+static void add_mistake(struct error_search *search, unsigned line, const char *text) {
     struct mistake *mistake = &search->mistake[search->count];
     *mistake = (struct mistake){.line = line, .order = (unsigned)search->count};
     memcpy(mistake->text, text, sizeof mistake->text);
@@ -45,7 +45,7 @@ static bool is_section(struct bal_document *document, int node) {
     return node == root;
 }
 
-static bool is_blanked(const struct search *search, const char *text, size_t length) {
+static bool is_blanked(const struct error_search *search, const char *text, size_t length) {
     for (size_t i = 0; i < search->blanked_texts; i++)
         if (strncmp(search->blanked[i], text, length) == 0 && strchr(":", search->blanked[i][length]))
             return true;
@@ -53,7 +53,7 @@ static bool is_blanked(const struct search *search, const char *text, size_t len
 }
 
 /* Was the thing that a name refers to blanked out? pod.d needs pod, and policy.d any policy. */
-static bool refers_to_blanked(const struct search *search, int node) {
+static bool refers_to_blanked(const struct error_search *search, int node) {
     if (bal_node_kind(search->document, node) != BAL_NODE_TEXT)
         return false;
     const char *text = bal_node_text(search->document, node);
@@ -62,7 +62,7 @@ static bool refers_to_blanked(const struct search *search, int node) {
 }
 
 /* Would it be right if nothing had been blanked out? */
-static bool is_consequence(const struct search *search, bool dangling) {
+static bool is_consequence(const struct error_search *search, bool dangling) {
     const int node = bal_document_failed_at(search->document);
     const char *missing = bal_document_missing(search->document);
     if (missing && is_blanked(search, missing, strlen(missing)) && is_section(search->document, node))
@@ -74,7 +74,7 @@ static bool is_consequence(const struct search *search, bool dangling) {
 }
 
 /* Remembers the texts of what is blanked out. */
-static void remember_texts(struct search *search, int node) {
+static void remember_texts(struct error_search *search, int node) {
     struct bal_document *document = search->document;
     const size_t count = bal_node_kind(document, node) == BAL_NODE_TEXT ? 0 : bal_node_count(document, node);
     if (count == 0 && search->blanked_texts < sizeof search->blanked / sizeof *search->blanked)
@@ -86,7 +86,7 @@ static void remember_texts(struct search *search, int node) {
 }
 
 /* Removes what is wrong, so that the rest can be checked. Returns false when that is not possible. */
-static bool blank_out(struct search *search) {
+static bool blank_out(struct error_search *search) {
     struct bal_document *document = search->document;
     const int node = bal_document_failed_at(document), root = bal_document_root(document);
     const char *missing = bal_document_missing(document);
@@ -105,7 +105,7 @@ static bool blank_out(struct search *search) {
     return true;
 }
 
-static void collect_errors(struct search *search, const char *text, size_t length, const char *name,
+static void collect_errors(struct error_search *search, const char *text, size_t length, const char *name,
                            enum bal_mode mode) {
     for (int round = 0; round < MOST; round++) {
         struct bal_experiment *experiment = NULL;
@@ -130,7 +130,7 @@ static int by_line(const void *a, const void *b) {
                               : (x->order > y->order) - (x->order < y->order);
 }
 
-static size_t report_all(struct search *search, void (*tell)(void *context, const char *mistake),
+static size_t report_all(struct error_search *search, void (*tell)(void *context, const char *mistake),
                          void *context) {
     qsort(search->mistake, search->count, sizeof *search->mistake, by_line);
     for (size_t i = 0; i < search->count; i++)
@@ -141,7 +141,7 @@ static size_t report_all(struct search *search, void (*tell)(void *context, cons
 size_t bal_document_errors(const char *text, size_t length, const char *name, enum bal_mode mode,
                            void (*tell)(void *context, const char *mistake), void *context) {
     struct bal_error err = {0};
-    struct search *search = calloc(1, sizeof *search);
+    struct error_search *search = calloc(1, sizeof *search);
     if (!search) {
         bal_fail(&err, BAL_E_MEMORY, "%s: not enough memory to read it", name);
         tell(context, err.text);

@@ -15,7 +15,7 @@
 enum { DEPTH_MAX = 64 }; /* deeper files are refused by the reader */
 
 /* A list or map that is open. */
-struct level {
+struct yaml_level {
     bool map, key_next;
     bool wanted;      /* what stands here may name a file */
     bool values;      /* a list of values of an axis, which may have labels; of a map: it is under this key */
@@ -23,7 +23,7 @@ struct level {
     bool in_policies; /* a map in the list of policies */
 };
 
-struct scan {
+struct yaml_scan {
     const char *text, *name;
     size_t length;
     struct bal_error *err;
@@ -31,10 +31,10 @@ struct scan {
     size_t offset, index; /* the character up to which the text has been passed, in bytes and in number */
     size_t written;       /* bytes of the text that are written */
     unsigned depth;
-    struct level level[DEPTH_MAX];
+    struct yaml_level level[DEPTH_MAX];
 };
 
-static enum bal_code no_memory(const struct scan *scan) {
+static enum bal_code no_memory(const struct yaml_scan *scan) {
     return bal_fail(scan->err, BAL_E_MEMORY, "%s: not enough memory to read it", scan->name);
 }
 
@@ -43,7 +43,7 @@ static bool is_file(const char *text) {
 }
 
 /* Bytes in front of a character; positions ascend. */
-static size_t bytes_before(struct scan *scan, size_t index) {
+static size_t bytes_before(struct yaml_scan *scan, size_t index) {
     for (; scan->index < index && scan->offset < scan->length; scan->index++)
         do
             scan->offset++;
@@ -66,7 +66,7 @@ static void write_labelled(const char *label, const char *table, FILE *out) {
 }
 
 /* Writes the text up to the scalar, and passes it; the caller writes what takes its place. */
-static void pass_scalar(struct scan *scan, const yaml_event_t *event) {
+static void pass_scalar(struct yaml_scan *scan, const yaml_event_t *event) {
     const size_t start = bytes_before(scan, event->start_mark.index);
     fwrite(scan->text + scan->written, 1, start - scan->written, scan->out);
     scan->written = bytes_before(scan, event->end_mark.index);
@@ -82,7 +82,7 @@ static bool is_block(const yaml_event_t *event) {
            event->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
 }
 
-static enum bal_code replace_policy(struct scan *scan, const yaml_event_t *event) {
+static enum bal_code replace_policy(struct yaml_scan *scan, const yaml_event_t *event) {
     const char *value = (const char *)event->data.scalar.value;
     const size_t line = event->start_mark.line + 1;
     if (!scan->out)
@@ -106,7 +106,7 @@ static enum bal_code replace_policy(struct scan *scan, const yaml_event_t *event
     return BAL_OK;
 }
 
-static enum bal_code replace_curve(struct scan *scan, const yaml_event_t *event) {
+static enum bal_code replace_curve(struct yaml_scan *scan, const yaml_event_t *event) {
     const char *value = (const char *)event->data.scalar.value;
     const size_t line = event->start_mark.line + 1;
     if (!scan->out)
@@ -124,7 +124,7 @@ static enum bal_code replace_curve(struct scan *scan, const yaml_event_t *event)
     char table[BAL_CURVE_TEXT];
     bal_curve_print(&curve, table, sizeof table);
     pass_scalar(scan, event);
-    const struct level *level = &scan->level[scan->depth - 1];
+    const struct yaml_level *level = &scan->level[scan->depth - 1];
     if (!event->data.scalar.anchor && level->values && !level->map) {
         write_labelled(value, table, scan->out);
     } else {
@@ -135,17 +135,17 @@ static enum bal_code replace_curve(struct scan *scan, const yaml_event_t *event)
 }
 
 /* A value has begun: what follows in a map is a key. */
-static bool handle_value(struct scan *scan) {
+static bool handle_value(struct yaml_scan *scan) {
     if (scan->depth == 0)
         return false;
-    struct level *level = &scan->level[scan->depth - 1];
+    struct yaml_level *level = &scan->level[scan->depth - 1];
     level->key_next = level->map;
     return level->wanted;
 }
 
-static enum bal_code handle_scalar(struct scan *scan, const yaml_event_t *event) {
+static enum bal_code handle_scalar(struct yaml_scan *scan, const yaml_event_t *event) {
     const char *value = (const char *)event->data.scalar.value;
-    struct level *level = scan->depth ? &scan->level[scan->depth - 1] : NULL;
+    struct yaml_level *level = scan->depth ? &scan->level[scan->depth - 1] : NULL;
     if (level && level->map && level->key_next) {
         level->values = !strcmp(value, "values");
         level->wanted = level->values || !strcmp(value, "curve") || !strcmp(value, "value");
@@ -161,22 +161,22 @@ static enum bal_code handle_scalar(struct scan *scan, const yaml_event_t *event)
 }
 
 /* A key that is itself a list or a map is no field of ours: nothing below it is wanted. */
-static void open_level(struct scan *scan, bool map) {
-    struct level *outer = scan->depth ? &scan->level[scan->depth - 1] : NULL;
+static void open_level(struct yaml_scan *scan, bool map) {
+    struct yaml_level *outer = scan->depth ? &scan->level[scan->depth - 1] : NULL;
     const bool key = outer && outer->map && outer->key_next;
     if (key)
         outer->key_next = outer->wanted = false;
     const bool wanted = !key && handle_value(scan), values = outer && outer->map && outer->values;
     const bool policy = !key && outer && outer->policy;
-    scan->level[scan->depth++] = (struct level){.map = map,
-                                                .key_next = map,
-                                                .wanted = wanted && !map,
-                                                .values = wanted && !map && values,
-                                                .policy = policy && !map && outer->map,
-                                                .in_policies = policy && map && !outer->map};
+    scan->level[scan->depth++] = (struct yaml_level){.map = map,
+                                                     .key_next = map,
+                                                     .wanted = wanted && !map,
+                                                     .values = wanted && !map && values,
+                                                     .policy = policy && !map && outer->map,
+                                                     .in_policies = policy && map && !outer->map};
 }
 
-static enum bal_code handle_event(struct scan *scan, const yaml_event_t *event) {
+static enum bal_code handle_event(struct yaml_scan *scan, const yaml_event_t *event) {
     switch (event->type) {
     case YAML_SCALAR_EVENT:
         return handle_scalar(scan, event);
@@ -196,7 +196,7 @@ static enum bal_code handle_event(struct scan *scan, const yaml_event_t *event) 
     }
 }
 
-static enum bal_code scan_document(struct scan *scan) {
+static enum bal_code scan_document(struct yaml_scan *scan) {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which libyaml does not count */
     if (scan->length >= 2 && (!memcmp(scan->text, "\xff\xfe", 2) || !memcmp(scan->text, "\xfe\xff", 2)))
         return BAL_OK; /* UTF-16: places in it are not those of bytes */
@@ -225,7 +225,7 @@ enum bal_code bal_embed(const char *text, size_t length, const char *name, char 
                         struct bal_error *err) {
     *embedded = NULL;
     *size = 0;
-    struct scan scan = {.text = text, .length = length, .name = name, .err = err};
+    struct yaml_scan scan = {.text = text, .length = length, .name = name, .err = err};
     struct bal_strbuf gather;
     if (!bal_strbuf_open(&gather))
         return no_memory(&scan);
@@ -244,6 +244,6 @@ enum bal_code bal_embed(const char *text, size_t length, const char *name, char 
 }
 
 enum bal_code bal_embed_check(const char *text, size_t length, const char *name, struct bal_error *err) {
-    struct scan scan = {.text = text, .length = length, .name = name, .err = err};
+    struct yaml_scan scan = {.text = text, .length = length, .name = name, .err = err};
     return scan_document(&scan);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVERS_MOST = 200, DISPATCHERS_MOST = 64, FAULTS_MOST = 50, CLASSES_TOLD_APART = 6 };
+enum { SERVERS_MAX = 200, DISPATCHERS_MAX = 64, FAULTS_MAX = 50, CLASSES_TOLD_APART = 6 };
 
 /* A block of real processes is one draw of what policies draw; its prediction need not be. So many times it
  * is simulated, unless it is long, and then hardly varies. */
@@ -59,9 +59,9 @@ static enum bal_code read_fault(struct bal_reader *reader, int map, const struct
 static enum bal_code read_faults(struct bal_reader *reader, int map, struct bal_live *live) {
     const int node = bal_node_get(reader->document, map, "faults");
     live->faults = bal_reader_count(reader, node);
-    if (live->faults > FAULTS_MOST)
+    if (live->faults > FAULTS_MAX)
         return bal_reader_fail(reader, node, "faults", BAL_E_RANGE, "there are %zu; at most %d are possible",
-                               live->faults, FAULTS_MOST);
+                               live->faults, FAULTS_MAX);
     struct bal_fault *faults = bal_reader_take(reader, live->faults, sizeof *faults);
     if (!faults)
         return BAL_E_MEMORY;
@@ -268,14 +268,14 @@ enum bal_code bal_live_check_point(struct bal_reader *reader, const struct bal_d
         return bal_reader_fail(reader, workload, "live", BAL_E_MODEL, "%s%s", at, reason);
     const unsigned servers = bal_servers_count(&model->servers),
                    dispatchers = model->network.dispatchers.count;
-    if (servers > SERVERS_MOST)
+    if (servers > SERVERS_MAX)
         return bal_reader_fail(reader, bal_node_get(reader->document, reader->root, "fleet"), "servers",
                                BAL_E_RANGE, "%s%u are too many: at most %d can be started on one machine", at,
-                               servers, SERVERS_MOST);
-    if (dispatchers > DISPATCHERS_MOST)
+                               servers, SERVERS_MAX);
+    if (dispatchers > DISPATCHERS_MAX)
         return bal_reader_fail(reader, bal_node_get(reader->document, reader->root, "network"), "dispatchers",
                                BAL_E_RANGE, "%s%u are too many: at most %d can be started on one machine", at,
-                               dispatchers, DISPATCHERS_MOST);
+                               dispatchers, DISPATCHERS_MAX);
     for (size_t p = 0; p < e->policies; p++) {
         const struct bal_policy *policy = e->policy[p].spec.policy;
         if (policy->wants & BAL_WANTS_POWER && !e->live->keepers)

@@ -2,8 +2,8 @@
 /* Functions that all parts of the reader of experiment files use: values, references, errors. */
 #include "spec/reader.h"
 
-#include "plugin/loader.h"
 #include "base/utf8.h"
+#include "plugin/loader.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,12 +75,12 @@ bool bal_reader_is_elsewhere(struct bal_reader *reader, int map) {
 }
 
 /* "a, b, c": what there is, for a message. */
-struct names {
+struct field_names {
     char text[300];
     size_t used;
 };
 
-static void add_name(struct names *names, const char *name) {
+static void add_name(struct field_names *names, const char *name) {
     if (names->used < sizeof names->text)
         names->used += (size_t)snprintf(names->text + names->used, sizeof names->text - names->used, "%s%s",
                                         names->used ? ", " : "", name);
@@ -93,7 +93,7 @@ enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char 
     char wanted[400] = "", canonical[400];
     if (bal_scheme_parse(text, &spec, NULL) == BAL_OK)
         bal_policy_print(&spec, wanted, sizeof wanted);
-    struct names names = {0};
+    struct field_names names = {0};
     int same_spec = -1;
     for (size_t i = 0; i < e->policies; i++) {
         if (strcmp(e->policy[i].label, text) == 0 || bal_plugin_is_same(e->policy[i].text, text)) {
@@ -117,7 +117,7 @@ enum bal_code bal_reader_policy(struct bal_reader *reader, int node, const char 
 enum bal_code bal_reader_axis(struct bal_reader *reader, int node, const char *field, int *axis) {
     const struct bal_experiment *e = reader->e;
     const char *text = bal_node_text(reader->document, node);
-    struct names names = {0};
+    struct field_names names = {0};
     for (size_t a = 0; a < e->axes; a++) {
         if (strcmp(e->axis[a].name, text) == 0) {
             *axis = (int)a;
@@ -145,7 +145,7 @@ enum bal_code bal_reader_quantity(struct bal_reader *reader, int node, const cha
         return BAL_OK;
     }
     /* There are too many metrics for one line: those that begin alike, else the first words of all. */
-    struct names names = {0};
+    struct field_names names = {0};
     const size_t word = strcspn(text, ".");
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         if (strncmp(bal_metric_table[m].name, text, word) == 0 && bal_metric_table[m].name[word] == '.')
@@ -177,7 +177,7 @@ enum bal_code bal_reader_value(struct bal_reader *reader, int node, int axis, in
     const char *text = bal_node_text(reader->document, node);
     double number = NAN;
     bal_field_number(text, &number);
-    struct names names = {0};
+    struct field_names names = {0};
     for (size_t i = 0; i < a->count; i++) {
         if (is_value(&a->value[i], text, number)) {
             *value = (int)i;

@@ -25,7 +25,7 @@ static const double deviations = 7; /* beyond these N is not looked at */
 
 /* The numbers of events. `first` is the first bin, from ONE on, that has values, `end` is behind the last;
  * `below` and `sum` are, for each of them, the values below it and the sum of C(m) over all m below it. */
-struct numbers {
+struct erlang_numbers {
     unsigned first, end;
     double below[BINS + 1], sum[BINS + 1];
 };
@@ -41,7 +41,7 @@ static double whole_in(unsigned bin) {
 }
 
 /* False: there are none. */
-static bool read_numbers(struct numbers *numbers, const struct bal_histogram *histogram) {
+static bool read_numbers(struct erlang_numbers *numbers, const struct bal_histogram *histogram) {
     const uint64_t *const count = histogram->count + ONE;
     unsigned first = 0, end = BINS;
     while (first < end && count[first] == 0)
@@ -59,12 +59,12 @@ static bool read_numbers(struct numbers *numbers, const struct bal_histogram *hi
     return first < end;
 }
 
-static double all_of(const struct numbers *numbers) {
+static double all_of(const struct erlang_numbers *numbers) {
     return numbers->below[numbers->end];
 }
 
 /* The bin of m, at most the end; how far m is inside, and which part of the bin's values that is. */
-static unsigned find_bin(const struct numbers *numbers, double m, double *inside, double *part) {
+static unsigned find_bin(const struct erlang_numbers *numbers, double m, double *inside, double *part) {
     const unsigned found = bal_histogram_bin(m);
     if (found < ONE + numbers->first) {
         *inside = *part = 0;
@@ -79,13 +79,13 @@ static unsigned find_bin(const struct numbers *numbers, double m, double *inside
 }
 
 /* Values below m. */
-static double count_below(const struct numbers *numbers, double m) {
+static double count_below(const struct erlang_numbers *numbers, double m) {
     double inside, part;
     return numbers->below[find_bin(numbers, m, &inside, &part)] + part;
 }
 
 /* The sum of C over all whole numbers below m, which is one. */
-static double sum_below(const struct numbers *numbers, double m) {
+static double sum_below(const struct erlang_numbers *numbers, double m) {
     double inside, part;
     const unsigned bin = find_bin(numbers, m, &inside, &part);
     return numbers->sum[bin] + inside * numbers->below[bin] + part * (inside + 1) / 2;
@@ -104,7 +104,7 @@ static double expect_alone(const double *at_most, double mean) {
 }
 
 /* Numbers m in cells of equal width, for means from `low` to twice that. */
-struct cells {
+struct erlang_cells {
     double low, start, width;
     unsigned count;
     double c[CELLS];    /* the mean of C in a cell */
@@ -117,7 +117,7 @@ static double log_factorial(double x) {
     return 0.5 * log(two_pi * x) + x * log(x) - x + per * (1 / 12.0 - per * per * (1 / 360.0));
 }
 
-static void make_cells(struct cells *cells, const struct numbers *numbers, double low) {
+static void make_cells(struct erlang_cells *cells, const struct erlang_numbers *numbers, double low) {
     cells->low = low;
     cells->width = fmax(floor(sqrt(low) / 3), 1);
     cells->start = fmax(floor(low - deviations * sqrt(low)), 1);
@@ -137,7 +137,7 @@ static void make_cells(struct cells *cells, const struct numbers *numbers, doubl
     }
 }
 
-static double expect_in_cells(const struct cells *cells, double mean) {
+static double expect_in_cells(const struct erlang_cells *cells, double mean) {
     const double spread = deviations * sqrt(mean);
     const double from = fmax((mean - spread - cells->start) / cells->width, 0);
     const double to = fmin((mean + spread - cells->start) / cells->width, cells->count);
@@ -155,11 +155,11 @@ static double expect_in_cells(const struct cells *cells, double mean) {
 
 /* Values that are expected below each edge of an octave of times, the first of which has this mean number of
  * events. */
-static void expected_counts(const struct numbers *numbers, double low, double *expected) {
+static void expected_counts(const struct erlang_numbers *numbers, double low, double *expected) {
     const double most = edge_of(numbers->end), least = edge_of(numbers->first);
     const double spread = deviations * sqrt(2 * low) + 12;
     double at_most[ALONE];
-    struct cells cells;
+    struct erlang_cells cells;
     const bool none = 2 * low + spread<least, all = low - spread> most;
     if (!none && !all && low < FEW)
         for (unsigned m = 0; m < ALONE; m++)
@@ -177,7 +177,7 @@ static void expected_counts(const struct numbers *numbers, double low, double *e
 }
 
 void bal_erlang_mix(struct bal_histogram *events, double rate) {
-    struct numbers numbers;
+    struct erlang_numbers numbers;
     if (!read_numbers(&numbers, events))
         return;
     const double all = all_of(&numbers);

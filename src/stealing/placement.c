@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GENERATORS_MOST 1e8 /* there are as many as servers */
+#define GENERATORS_MAX 1e8 /* there are as many as servers */
 
 static const char *const plain[] = {
     [BAL_PLACEMENT_EVEN] = "even",         [BAL_PLACEMENT_MOVING] = "moving",
@@ -28,7 +28,7 @@ static const char *parse_count(const char *at, const char *behind, double low, u
     const size_t length = strcspn(at, behind);
     double value;
     if (!at[length] || !bal_number_parse(at, length, &value) || value != floor(value) ||
-        !(value >= low && value <= GENERATORS_MOST))
+        !(value >= low && value <= GENERATORS_MAX))
         return NULL;
     *number = (uint32_t)value;
     return at + length;

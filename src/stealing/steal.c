@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define AMOUNT_MOST 1e9
+#define AMOUNT_MAX 1e9
 
 static const char *const plain[] = {
     [BAL_STEAL_NONE] = "none", [BAL_STEAL_HALF] = "half", [BAL_STEAL_ONE] = "one",
@@ -29,7 +29,7 @@ static const char *parse_value(const char *at, double *value) {
 }
 
 static bool is_amount(double value) {
-    return value >= 0 && value <= AMOUNT_MOST && value == floor(value);
+    return value >= 0 && value <= AMOUNT_MAX && value == floor(value);
 }
 
 /* What stands between the parentheses of name(...), alone. */

@@ -276,7 +276,7 @@ static bool is_selected(const struct gauge *gauge, size_t value) {
 }
 
 /* Points (x_i, y_i) of a fit; y_i is the mean over replications of y[r * points + i]. */
-struct line {
+struct fitted_line {
     size_t points, replications;
     double *weight; /* of y_i in the slope: (x_i - mean) / sum (x_j - mean)^2 */
     double *y;
@@ -288,7 +288,7 @@ static double fit_abscissa(const struct gauge *gauge, double x) {
     return log(gauge->check->slack ? 1 / (1 - x) : x);
 }
 
-static void set_weights(struct line *line) {
+static void set_weights(struct fitted_line *line) {
     double mean = 0, squares = 0;
     for (size_t i = 0; i < line->points; i++)
         mean += line->weight[i] / (double)line->points;
@@ -298,9 +298,9 @@ static void set_weights(struct line *line) {
         line->weight[i] = (line->weight[i] - mean) / squares;
 }
 
-static enum bal_code load_line(struct gauge *gauge, size_t point, struct line *line) {
+static enum bal_code load_line(struct gauge *gauge, size_t point, struct fitted_line *line) {
     const struct bal_sweep_axis *axis = axis_of(gauge);
-    *line = (struct line){.replications = SIZE_MAX};
+    *line = (struct fitted_line){.replications = SIZE_MAX};
     line->weight = calloc(axis->count, sizeof *line->weight);
     double **column = calloc(axis->count, sizeof *column);
     enum bal_code code = line->weight && column ? BAL_OK : BAL_E_MEMORY;
@@ -334,7 +334,8 @@ static enum bal_code load_line(struct gauge *gauge, size_t point, struct line *l
 /* The slope of the fit is sum w_i f(m_i), m_i being the mean at point i and f the logarithm or nothing. To
  * first order its error is the mean over replications of sum w_i f'(m_i) (y_ir - m_i), whatever the points
  * have in common. */
-static enum bal_code fit_line(const struct gauge *gauge, const struct line *line, struct bal_claim_value *m) {
+static enum bal_code fit_line(const struct gauge *gauge, const struct fitted_line *line,
+                              struct bal_claim_value *m) {
     const bool logarithm = gauge->check->measure == BAL_MEASURE_EXPONENT;
     const size_t n = line->replications;
     double *influence = calloc(n + 1, sizeof *influence);
@@ -360,7 +361,7 @@ static enum bal_code fit_line(const struct gauge *gauge, const struct line *line
 }
 
 static enum bal_code measure_fit(struct gauge *gauge, size_t point, struct bal_claim_value *m) {
-    struct line line;
+    struct fitted_line line;
     enum bal_code code = load_line(gauge, point, &line);
     if (!code && line.unknown)
         *m = unknown_value(line.unknown);

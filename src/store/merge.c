@@ -2,14 +2,14 @@
 /* Several stores become one. Rows are copied as they are, so that a merged store has the bytes of one that
  * was computed by a single program; numbers of cells, metrics, makers and runs are translated by what they
  * stand for. */
-#include "store/commands.h"
+#include "store/recorded_commands.h"
 #include "store/store_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* From one store into another. */
-struct merger {
+struct store_merger {
     struct bal_store *into, *from;
     struct bal_error *err;
     int place[BAL_STORE_METRICS]; /* of the metrics of `from` in `into` */
@@ -17,11 +17,11 @@ struct merger {
     int64_t cell;                 /* in `into`, of the row that is copied */
 };
 
-static enum bal_code read_failure(struct merger *m) {
+static enum bal_code read_failure(struct store_merger *m) {
     return bal_store_fail(m->from, "cannot be read", m->err);
 }
 
-static enum bal_code write_failure(struct merger *m) {
+static enum bal_code write_failure(struct store_merger *m) {
     return bal_store_fail(m->into, "cannot be written", m->err);
 }
 
@@ -32,8 +32,8 @@ static sqlite3_stmt *prepare(struct bal_store *store, const char *sql) {
 }
 
 /* Calls copy(m, row) for each row of a query on `from`. */
-static enum bal_code for_each_row(struct merger *m, const char *sql,
-                                  enum bal_code (*copy)(struct merger *m, sqlite3_stmt *row)) {
+static enum bal_code for_each_row(struct store_merger *m, const char *sql,
+                                  enum bal_code (*copy)(struct store_merger *m, sqlite3_stmt *row)) {
     sqlite3_stmt *row = prepare(m->from, sql);
     if (!row)
         return read_failure(m);
@@ -48,7 +48,7 @@ static enum bal_code for_each_row(struct merger *m, const char *sql,
 }
 
 /* Runs a statement that changes `into`, its parameters the columns of the row from `first` on. */
-static enum bal_code write_row(struct merger *m, const char *sql, sqlite3_stmt *row, int first) {
+static enum bal_code write_row(struct store_merger *m, const char *sql, sqlite3_stmt *row, int first) {
     sqlite3_stmt *write = prepare(m->into, sql);
     for (int i = first; write && i < sqlite3_column_count(row); i++)
         sqlite3_bind_value(write, i - first + 1, sqlite3_column_value(row, i));
@@ -59,7 +59,7 @@ static enum bal_code write_row(struct merger *m, const char *sql, sqlite3_stmt *
 }
 
 /* The number that a query on `into` has for the columns of the row from `first` on; 0: none. */
-static enum bal_code find_number(struct merger *m, const char *sql, sqlite3_stmt *row, int first,
+static enum bal_code find_number(struct store_merger *m, const char *sql, sqlite3_stmt *row, int first,
                                  int64_t *number) {
     sqlite3_stmt *find = prepare(m->into, sql);
     for (int i = first; find && i < sqlite3_column_count(row); i++)
@@ -74,7 +74,7 @@ static enum bal_code find_number(struct merger *m, const char *sql, sqlite3_stmt
 /* ---- trials ---- */
 
 /* Metrics of other versions are kept too. */
-static enum bal_code copy_metric(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code copy_metric(struct store_merger *m, sqlite3_stmt *row) {
     const int from = sqlite3_column_int(row, 0);
     if (from < 0 || from >= BAL_STORE_METRICS)
         return bal_fail(m->err, BAL_E_FORMAT, "%s: its list of metrics is damaged", m->from->path);
@@ -93,11 +93,11 @@ static enum bal_code copy_metric(struct merger *m, sqlite3_stmt *row) {
     return code;
 }
 
-static enum bal_code copy_maker(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code copy_maker(struct store_merger *m, sqlite3_stmt *row) {
     return write_row(m, "INSERT OR IGNORE INTO maker(version, compiler, machine) VALUES(?1, ?2, ?3)", row, 0);
 }
 
-static enum bal_code copy_cell(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code copy_cell(struct store_merger *m, sqlite3_stmt *row) {
     return bal_store_cell(m->into, (const char *)sqlite3_column_text(row, 0), true, &m->cell, m->err);
 }
 
@@ -118,7 +118,7 @@ static const char same_text[] =
     " AND response IS ?14 AND waiting IS ?15 AND others IS ?16";
 
 /* The list of metrics in the order of `into`; those that the trial does not have are marked. */
-static size_t translate_metrics(const struct merger *m, sqlite3_stmt *row, uint8_t *bytes) {
+static size_t translate_metrics(const struct store_merger *m, sqlite3_stmt *row, uint8_t *bytes) {
     const uint8_t *from = sqlite3_column_blob(row, METRICS);
     const size_t count = (size_t)sqlite3_column_bytes(row, METRICS) / 8;
     for (int i = 0; i < m->into->places; i++)
@@ -128,8 +128,8 @@ static size_t translate_metrics(const struct merger *m, sqlite3_stmt *row, uint8
     return (size_t)8 * (size_t)m->into->places;
 }
 
-static void bind_trial(struct merger *m, sqlite3_stmt *statement, sqlite3_stmt *row, const uint8_t *metrics,
-                       size_t size) {
+static void bind_trial(struct store_merger *m, sqlite3_stmt *statement, sqlite3_stmt *row,
+                       const uint8_t *metrics, size_t size) {
     sqlite3_reset(statement);
     sqlite3_bind_int64(statement, 1, m->cell);
     for (int i = 1; i < sqlite3_column_count(row); i++)
@@ -137,7 +137,7 @@ static void bind_trial(struct merger *m, sqlite3_stmt *statement, sqlite3_stmt *
     sqlite3_bind_blob(statement, METRICS + 1, metrics, (int)size, SQLITE_STATIC);
 }
 
-static enum bal_code check_same(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code check_same(struct store_merger *m, sqlite3_stmt *row) {
     const int step = sqlite3_step(m->same);
     if (step == SQLITE_ROW)
         return BAL_OK;
@@ -150,7 +150,7 @@ static enum bal_code check_same(struct merger *m, sqlite3_stmt *row) {
                     (const char *)sqlite3_column_text(row, 0));
 }
 
-static enum bal_code copy_trial(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code copy_trial(struct store_merger *m, sqlite3_stmt *row) {
     uint8_t metrics[8 * BAL_STORE_METRICS];
     enum bal_code code =
         bal_store_cell(m->into, (const char *)sqlite3_column_text(row, 0), true, &m->cell, m->err);
@@ -169,7 +169,7 @@ static enum bal_code copy_trial(struct merger *m, sqlite3_stmt *row) {
     return code;
 }
 
-static enum bal_code copy_trials(struct merger *m) {
+static enum bal_code copy_trials(struct store_merger *m) {
     char sql[sizeof trials_text + 200];
     snprintf(sql, sizeof sql, trials_text,
              m->from->makers ? "version, compiler, machine" : "NULL, NULL, NULL",
@@ -183,7 +183,7 @@ static enum bal_code copy_trials(struct merger *m) {
     return code;
 }
 
-static enum bal_code copy_fact(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code copy_fact(struct store_merger *m, sqlite3_stmt *row) {
     return write_row(m,
                      "INSERT OR IGNORE INTO fact VALUES((SELECT id FROM cell WHERE identity = ?1),"
                      " ?2, ?3, ?4)",
@@ -199,7 +199,7 @@ static bool has_table(struct bal_store *store, const char *name) {
     return has;
 }
 
-static enum bal_code copy_facts(struct merger *m) {
+static enum bal_code copy_facts(struct store_merger *m) {
     if (!has_table(m->from, "fact"))
         return BAL_OK;
     const enum bal_code code = bal_store_create_facts(m->into, m->err);
@@ -214,7 +214,7 @@ static enum bal_code copy_facts(struct merger *m) {
 
 /* Columns: name, mode, spec, version, compiler, machine, started, ended, latest, the three of the latest
  * maker. Of two, the one that started first says who did, and the later one who was the latest. */
-static enum bal_code copy_run(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code copy_run(struct store_merger *m, sqlite3_stmt *row) {
     static const char update[] =
         "UPDATE run SET version = iif(?7 < started, ?4, version), compiler = iif(?7 < started, ?5, compiler),"
         " machine = iif(?7 < started, ?6, machine), started = min(started, ?7), ended = coalesce(ended, ?8),"
@@ -230,7 +230,7 @@ static enum bal_code copy_run(struct merger *m, sqlite3_stmt *row) {
     return code || sqlite3_changes(m->into->db) > 0 ? code : write_row(m, add, row, 0);
 }
 
-static enum bal_code copy_command(struct merger *m, sqlite3_stmt *row) {
+static enum bal_code copy_command(struct store_merger *m, sqlite3_stmt *row) {
     return write_row(m,
                      "INSERT OR IGNORE INTO command SELECT (SELECT id FROM run WHERE name = ?1"
                      " AND mode = ?2 AND spec = ?3), ?4, ?5,"
@@ -238,7 +238,7 @@ static enum bal_code copy_command(struct merger *m, sqlite3_stmt *row) {
                      row, 0);
 }
 
-static enum bal_code copy_runs(struct merger *m) {
+static enum bal_code copy_runs(struct store_merger *m) {
     bool has = false;
     enum bal_code code = for_each_row(
         m,
@@ -265,10 +265,10 @@ static enum bal_code copy_runs(struct merger *m) {
 /* ---- all of it ---- */
 
 static enum bal_code copy_store(struct bal_store *into, const char *path, struct bal_error *err) {
-    struct merger *m = calloc(1, sizeof *m);
+    struct store_merger *m = calloc(1, sizeof *m);
     if (!m)
         return bal_fail(err, BAL_E_MEMORY, "%s: not enough memory", path);
-    *m = (struct merger){.into = into, .err = err};
+    *m = (struct store_merger){.into = into, .err = err};
     enum bal_code code = bal_store_open(path, BAL_STORE_READ, &m->from, err);
     if (!code) /* as it is now: a run that goes on must not be seen to end with trials that were not seen */
         code = bal_store_execute(m->from, "BEGIN", err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Trials that were measured on real processes: further facts about them, stored next to them by name. */
 #include "spec/plan.h"
-#include "store/file.h"
+#include "store/store_file.h"
 #include "store/store_private.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * A run keeps the time of its beginning and the program that began it, even if another program continues or
  * reads it later. Each trial records its maker, a version on a machine, so that the trials of several makers
  * in one store can be distinguished. */
-#include "store/file.h"
+#include "store/store_file.h"
 
 #include "ballast/version.h"
 #include "commit.h"

@@ -7,7 +7,7 @@
  * nothing that was committed, a machine that loses power may lose the last commits, which are then run again.
  * A writer holds a lock on the file, which the kernel releases however the process ends; readers need
  * none. */
-#include "store/file.h"
+#include "store/store_file.h"
 
 #include "store/serialize.h"
 

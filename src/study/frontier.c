@@ -29,13 +29,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKS = BAL_FRONTIER_LOOKS, RUNS = BAL_FRONTIER_REPLICATIONS, UNDECIDED_MOST = 4 };
+enum { LOOKS = BAL_FRONTIER_LOOKS, RUNS = BAL_FRONTIER_REPLICATIONS, UNDECIDED_MAX = 4 };
 
-#define LOAD_MOST 0.999
-#define CONSTANT_MOST 1e5
-#define QUEUE_MOST 2e9 /* at a server; engines count in 32 bits */
+#define LOAD_MAX 0.999
+#define CONSTANT_MAX 1e5
+#define QUEUE_MAX 2e9 /* at a server; engines count in 32 bits */
 
-struct search {
+struct load_search {
     const struct bal_frontier_question *question;
     const struct bal_lab_options *options;
     struct bal_frontier *frontier;
@@ -65,7 +65,7 @@ static bool hosts_share_equally(const struct bal_frontier_question *q) {
 }
 
 static void run_one(void *context, size_t i) {
-    struct search *s = context;
+    struct load_search *s = context;
     struct bal_run run = s->run;
     run.replication += i;
     struct bal_trial trial = {0};
@@ -83,19 +83,19 @@ static void run_one(void *context, size_t i) {
  * function that grows takes more from a longer queue: what cannot be served at the longest cannot be at any
  * that one will see, and what can be there need not be at a shorter one. */
 static double queue_at_host(const struct bal_model *model, double time) {
-    const double n = bal_servers_count(&model->servers), most = bal_steal_most(&model->steal);
+    const double n = bal_servers_count(&model->servers), most = bal_steal_max(&model->steal);
     if (isinf(most))
-        return fmax(QUEUE_MOST, 2 * n * time / model->placement.hosts);
+        return fmax(QUEUE_MAX, 2 * n * time / model->placement.hosts);
     return fmin(time * (most + 1), n * (time + most)) + 4 * most;
 }
 
 /* Shorter runs may not have forgotten how they began, and would make wrong claims with any error. */
-static double shortest_time(const struct search *s) {
+static double shortest_time(const struct load_search *s) {
     const struct bal_model *model = &s->model;
     const double n = bal_servers_count(&model->servers);
     if (s->frontier->test == BAL_FRONTIER_SATURATED) {
         /* What is stolen is served in so many steps as there are tasks; a quarter is ten times as long. */
-        const double most = bal_steal_most(&model->steal);
+        const double most = bal_steal_max(&model->steal);
         return fmax(2000, isinf(most) ? 0 : 40 * most);
     }
     const double unit =
@@ -104,7 +104,7 @@ static double shortest_time(const struct search *s) {
 }
 
 /* Runs are doubled from here on. If the longest are given, so that the last look has these. */
-static double first_time(const struct search *s) {
+static double first_time(const struct load_search *s) {
     const double shortest = shortest_time(s);
     if (!(s->question->longest > 0))
         return shortest;
@@ -115,9 +115,9 @@ static double first_time(const struct search *s) {
 }
 
 /* Longer runs than were asked for, or than the engine can count the tasks of? */
-static bool is_too_long(const struct search *s, double time) {
+static bool is_too_long(const struct load_search *s, double time) {
     return (s->question->longest > 0 && time > s->question->longest) ||
-           (s->frontier->test == BAL_FRONTIER_SATURATED && queue_at_host(&s->model, time) > QUEUE_MOST);
+           (s->frontier->test == BAL_FRONTIER_SATURATED && queue_at_host(&s->model, time) > QUEUE_MAX);
 }
 
 /* Four standard deviations of what comes to a server on the border and leaves it in a run. Batches that are
@@ -125,13 +125,13 @@ static bool is_too_long(const struct search *s, double time) {
  * longest queues, as above. */
 static double long_queue(const struct bal_model *model, bool chain, double time) {
     const double n = bal_servers_count(&model->servers), rate = bal_model_arrival_rate(model);
-    const double most = bal_steal_most(&model->steal);
+    const double most = bal_steal_max(&model->steal);
     if (chain && isinf(most))
-        return QUEUE_MOST;
+        return QUEUE_MAX;
     const bool whole = chain || (model->clock == BAL_CLOCK_SLOTTED && !model->split);
     const double variance =
         (2 * rate + (whole ? rate * rate : 0)) / n + (isinf(most) ? 0 : fmin(most * most, time) / 4);
-    return fmin(ceil(4 * sqrt(variance * time)) + 1, QUEUE_MOST);
+    return fmin(ceil(4 * sqrt(variance * time)) + 1, QUEUE_MAX);
 }
 
 /* The generators that the most loaded processors of the chain have. */
@@ -144,7 +144,7 @@ static uint32_t most_generators(const struct bal_placement *placement, uint32_t 
 
 /* Puts jobs at the servers of a group. Those of the chain that are equal are those with equally many
  * generators; if one kind of them overflows, then the one with most. */
-static void fill_group(struct search *s, unsigned group, double jobs) {
+static void fill_group(struct load_search *s, unsigned group, double jobs) {
     const struct bal_placement *placement = &s->model.placement;
     const struct bal_servers *servers = &s->model.servers;
     const uint32_t n = bal_servers_count(servers), length = (uint32_t)jobs;
@@ -170,7 +170,7 @@ static void fill_group(struct search *s, unsigned group, double jobs) {
 
 /* Runs of one look at a point, from s->initial if requested. Every look at every point has replications of
  * its own: which point is tried next depends on what was seen, and what is seen there must not. */
-static enum bal_code run_all(struct search *s, const struct bal_frontier_point *point, bool from_initial,
+static enum bal_code run_all(struct load_search *s, const struct bal_frontier_point *point, bool from_initial,
                              double (*quarters)[4]) {
     s->quarters = quarters;
     s->run = (struct bal_run){.seed = s->question->seed,
@@ -186,7 +186,7 @@ static enum bal_code run_all(struct search *s, const struct bal_frontier_point *
     return s->options->stop && *s->options->stop ? BAL_E_STOPPED : BAL_OK;
 }
 
-static enum bal_code look_saturated(struct search *s, struct bal_frontier_point *point) {
+static enum bal_code look_saturated(struct load_search *s, struct bal_frontier_point *point) {
     fill_group(s, 0, queue_at_host(&s->model, point->time));
     const enum bal_code code = run_all(s, point, true, s->from_long);
     if (code)
@@ -200,7 +200,7 @@ static enum bal_code look_saturated(struct search *s, struct bal_frontier_point 
 
 /* One group begins with long queues. The drift that a point shows is the largest of those that have not yet
  * forgotten their start. */
-static enum bal_code look_at_group(struct search *s, struct bal_frontier_point *point, unsigned group,
+static enum bal_code look_at_group(struct load_search *s, struct bal_frontier_point *point, unsigned group,
                                    double error, bool *falls) {
     const bool chain = bal_scheme_of(s->question->policy.policy) == BAL_SCHEME_GENERATED;
     const double jobs = long_queue(&s->model, chain, point->time);
@@ -221,7 +221,7 @@ static enum bal_code look_at_group(struct search *s, struct bal_frontier_point *
 
 /* How many groups can begin with long queues. A common queue cannot be handed out to servers, and a limited
  * one cannot be long: then there is none. */
-static unsigned group_count(const struct search *s) {
+static unsigned group_count(const struct load_search *s) {
     const enum bal_scheme scheme = bal_scheme_of(s->question->policy.policy);
     if (scheme == BAL_SCHEME_POOLED || s->model.buffer > 0)
         return 0;
@@ -229,7 +229,7 @@ static unsigned group_count(const struct search *s) {
 }
 
 /* The growth of runs from empty queues that is beyond what critical load can show. */
-static double border_of(const struct search *s, double time) {
+static double border_of(const struct load_search *s, double time) {
     const struct bal_model *model = &s->model;
     if (model->clock == BAL_CLOCK_SLOTTED)
         return bal_drift_border(time, 1);
@@ -240,7 +240,7 @@ static double border_of(const struct search *s, double time) {
 }
 
 /* A look from empty queues and one from each group's long ones share the error. */
-static enum bal_code look_from_all_starts(struct search *s, struct bal_frontier_point *point) {
+static enum bal_code look_from_all_starts(struct load_search *s, struct bal_frontier_point *point) {
     const unsigned groups = group_count(s);
     const double error = s->look_error / (groups + 1);
     enum bal_code code = run_all(s, point, false, s->from_empty);
@@ -265,7 +265,7 @@ static enum bal_code look_from_all_starts(struct search *s, struct bal_frontier_
     return BAL_OK;
 }
 
-static void set_point(struct search *s, double at) {
+static void set_point(struct load_search *s, double at) {
     s->model = s->question->model;
     if (s->question->axis == BAL_FRONTIER_LOAD)
         s->model.load = at;
@@ -274,7 +274,7 @@ static void set_point(struct search *s, double at) {
 }
 
 /* How much of the search is done, by how far it has come and where it is. */
-static void report_progress(const struct search *s, unsigned look) {
+static void report_progress(const struct load_search *s, unsigned look) {
     if (!s->options->progress)
         return;
     const double step = (look + 1.0) / (LOOKS + 1), points = s->frontier->points;
@@ -289,7 +289,7 @@ static void insert_point(struct bal_frontier *f, const struct bal_frontier_point
 }
 
 /* Not even one look can be taken. */
-static enum bal_code check_shortest_run(struct search *s) {
+static enum bal_code check_shortest_run(struct load_search *s) {
     const double time = first_time(s);
     if (s->question->longest > 0 && time > s->question->longest)
         return bal_fail(&s->first_error, BAL_E_RANGE,
@@ -297,11 +297,11 @@ static enum bal_code check_shortest_run(struct search *s) {
                         s->question->longest, time);
     return bal_fail(&s->first_error, BAL_E_RANGE,
                     "runs of %g slots must begin with %.3g tasks at a host; at most %g can be counted", time,
-                    queue_at_host(&s->model, time), QUEUE_MOST);
+                    queue_at_host(&s->model, time), QUEUE_MAX);
 }
 
 /* Looks until there is a verdict. A point that was interrupted is not kept. */
-static enum bal_code try_point(struct search *s, double at, enum bal_verdict *verdict) {
+static enum bal_code try_point(struct load_search *s, double at, enum bal_verdict *verdict) {
     set_point(s, at);
     const bool saturated = s->frontier->test == BAL_FRONTIER_SATURATED;
     struct bal_frontier_point point = {.at = at, .drift = {NAN, NAN}, .growth = {NAN, NAN}};
@@ -325,16 +325,16 @@ static enum bal_code try_point(struct search *s, double at, enum bal_verdict *ve
 /* ---- the search ---- */
 
 static double last_point(const struct bal_frontier_question *q) {
-    const double most = q->axis == BAL_FRONTIER_CONSTANT ? CONSTANT_MOST : LOAD_MOST;
+    const double most = q->axis == BAL_FRONTIER_CONSTANT ? CONSTANT_MAX : LOAD_MAX;
     return q->high == 0 ? most : q->high;
 }
 
-static enum bal_verdict verdict_below(const struct search *s) {
+static enum bal_verdict verdict_below(const struct load_search *s) {
     return s->question->axis == BAL_FRONTIER_LOAD ? BAL_STABLE : BAL_UNSTABLE;
 }
 
 /* Takes a verdict in. Undecided points outside the new interval no longer matter. */
-static void add_verdict(struct search *s, double at, enum bal_verdict verdict) {
+static void add_verdict(struct load_search *s, double at, enum bal_verdict verdict) {
     if (verdict == BAL_UNDECIDED) {
         s->first = fmin(s->first, at); /* either is NaN at first, which fmin and fmax pass over */
         s->last = fmax(s->last, at);
@@ -350,13 +350,13 @@ static void add_verdict(struct search *s, double at, enum bal_verdict verdict) {
         *(below ? &s->first : &s->last) = below ? fmax(s->first, at) : fmin(s->last, at);
 }
 
-static double wanted_width(const struct search *s) {
+static double wanted_width(const struct load_search *s) {
     const double width = s->question->width > 0 ? s->question->width : s->whole ? 1 : 0.005;
     return fmax(width, s->question->relative * s->below);
 }
 
 /* The middle of a gap, rounded as the axis demands; NaN when it is narrow enough. */
-static double gap_middle(const struct search *s, double low, double high) {
+static double gap_middle(const struct load_search *s, double low, double high) {
     if (high - low <= wanted_width(s) * (1 + 1e-9))
         return NAN;
     return s->whole ? floor((low + high) / 2) : (low + high) / 2;
@@ -375,8 +375,8 @@ static double round_load(double low, double high) {
 }
 
 /* Where to try next; NaN: nowhere. Beside undecided points it is the wider gap. */
-static double next_point(const struct search *s) {
-    if (s->frontier->points == BAL_FRONTIER_POINTS || s->undecided > UNDECIDED_MOST)
+static double next_point(const struct load_search *s) {
+    if (s->frontier->points == BAL_FRONTIER_POINTS || s->undecided > UNDECIDED_MAX)
         return NAN;
     double low = s->below, high = s->above;
     if (!isnan(s->first)) {
@@ -388,7 +388,7 @@ static double next_point(const struct search *s) {
     return isnan(at) || s->whole ? at : round_load(low, high);
 }
 
-static enum bal_code test_point(struct search *s, double at) {
+static enum bal_code test_point(struct load_search *s, double at) {
     enum bal_verdict verdict = BAL_UNDECIDED;
     const enum bal_code code = try_point(s, at, &verdict);
     if (!code)
@@ -396,7 +396,7 @@ static enum bal_code test_point(struct search *s, double at) {
     return code;
 }
 
-static enum bal_code bisect_interval(struct search *s) {
+static enum bal_code bisect_interval(struct load_search *s) {
     enum bal_code code = BAL_OK;
     for (double at = next_point(s); !code && !isnan(at); at = next_point(s))
         code = test_point(s, at);
@@ -405,7 +405,7 @@ static enum bal_code bisect_interval(struct search *s) {
 
 /* Constants have no natural upper end: from where it could be according to theory, upwards until it is
  * stable. */
-static enum bal_code bracket_constant(struct search *s, double high) {
+static enum bal_code bracket_constant(struct load_search *s, double high) {
     const struct bal_model *model = &s->question->model;
     const uint32_t n = bal_servers_count(&model->servers), hosts = model->placement.hosts;
     const double start = model->placement.kind == BAL_PLACEMENT_HOSTS
@@ -414,13 +414,13 @@ static enum bal_code bracket_constant(struct search *s, double high) {
     double at = fmin(fmax(ceil(start), fmax(1, s->below + 1)), high);
     for (;;) {
         const enum bal_code code = test_point(s, at);
-        if (code || s->above_known || at == high || s->undecided > UNDECIDED_MOST)
+        if (code || s->above_known || at == high || s->undecided > UNDECIDED_MAX)
             return code;
         at = fmin(2 * at, high);
     }
 }
 
-static enum bal_code search_frontier(struct search *s) {
+static enum bal_code search_frontier(struct load_search *s) {
     const struct bal_frontier_question *q = s->question;
     const double high = last_point(q);
     s->below = q->low;
@@ -445,7 +445,7 @@ static const struct bal_frontier_point *point_at(const struct bal_frontier *f, d
 
 /* A test by Student's law needs variances: that of the jobs which a server finishes in a run is finite if
  * the second moment of their sizes is. */
-static unsigned doubts_of(const struct search *s) {
+static unsigned doubts_of(const struct load_search *s) {
     const struct bal_frontier_question *q = s->question;
     const struct bal_frontier *f = s->frontier;
     const bool continuous = q->model.clock == BAL_CLOCK_CONTINUOUS;
@@ -453,7 +453,7 @@ static unsigned doubts_of(const struct search *s) {
            (f->stable > f->critical_load || f->unstable < f->critical_load ? BAL_DOUBT_THEORY : 0);
 }
 
-static void finish_frontier(const struct search *s) {
+static void finish_frontier(const struct load_search *s) {
     struct bal_frontier *f = s->frontier;
     const double below = s->below_known ? s->below : NAN, above = s->above_known ? s->above : NAN;
     const bool up = verdict_below(s) == BAL_STABLE;
@@ -482,10 +482,10 @@ static enum bal_code check_question(const struct bal_frontier_question *q, struc
         return bal_fail(err, BAL_E_MODEL, "a critical constant is sought for policy stealing, not for '%s'",
                         q->policy.policy->name);
     const double odd = q->low != floor(q->low) ? q->low : high;
-    if (constant && (odd != floor(odd) || odd > CONSTANT_MOST))
+    if (constant && (odd != floor(odd) || odd > CONSTANT_MAX))
         return bal_fail(err, BAL_E_RANGE,
                         "a search for constants from or to %g; they are whole numbers up to %g", odd,
-                        CONSTANT_MOST);
+                        CONSTANT_MAX);
     struct bal_model model = q->model;
     if (constant)
         model.steal = (struct bal_steal){.kind = BAL_STEAL_CONSTANT, .amount = 1};
@@ -512,16 +512,17 @@ enum bal_code bal_frontier_find(const struct bal_frontier_question *question,
     if (code)
         return code;
     frontier->test = hosts_share_equally(question) ? BAL_FRONTIER_SATURATED : BAL_FRONTIER_STARTS;
-    struct search s = {.question = question,
-                       .options = options,
-                       .frontier = frontier,
-                       .look_error = question->error / (BAL_FRONTIER_POINTS * LOOKS),
-                       .whole = question->axis == BAL_FRONTIER_CONSTANT,
-                       .first = NAN,
-                       .last = NAN,
-                       .from_long = calloc(RUNS, sizeof *s.from_long),
-                       .from_empty = calloc(RUNS, sizeof *s.from_empty),
-                       .initial = calloc(bal_servers_count(&question->model.servers), sizeof *s.initial)};
+    struct load_search s = {.question = question,
+                            .options = options,
+                            .frontier = frontier,
+                            .look_error = question->error / (BAL_FRONTIER_POINTS * LOOKS),
+                            .whole = question->axis == BAL_FRONTIER_CONSTANT,
+                            .first = NAN,
+                            .last = NAN,
+                            .from_long = calloc(RUNS, sizeof *s.from_long),
+                            .from_empty = calloc(RUNS, sizeof *s.from_empty),
+                            .initial =
+                                calloc(bal_servers_count(&question->model.servers), sizeof *s.initial)};
     pthread_mutex_init(&s.lock, NULL);
     code = s.from_long && s.from_empty && s.initial ? search_frontier(&s) : BAL_E_MEMORY;
     finish_frontier(&s);

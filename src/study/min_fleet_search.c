@@ -14,7 +14,7 @@ enum {
 
 /* Two numbers tell the slope of a curve that chance makes rough if it falls by so much between them; beyond
  * so far off it has another. */
-#define FALL_LEAST 0.1
+#define FALL_MIN 0.1
 #define FAR 1.5
 
 void bal_min_fleet_search_init(struct bal_min_fleet_search *least, uint32_t first, uint32_t most) {
@@ -109,7 +109,7 @@ static void update_slope(struct bal_min_fleet_search *least, uint32_t number, do
         least->off_largest = off;
     }
     const double fall = least->off_fewest - least->off_largest;
-    if (fall >= FALL_LEAST)
+    if (fall >= FALL_MIN)
         least->slope = -fall / log((double)least->largest / least->fewest);
 }
 

@@ -20,13 +20,13 @@ enum {
 #define MUP_LOW 1e-6
 #define MUP_HIGH 1e6
 
-struct search {
+struct price_search {
     const struct bal_case *c;
     const struct bal_wish *wish;
     struct bal_lab_options options;
     struct bal_policy_context setting;
     double name_bits; /* of the name of a server */
-    struct bal_offers *offers;
+    struct bal_price_offers *offers;
     bool pending[BAL_OFFERS_MAX]; /* to be simulated */
     struct bal_case cases[BAL_OFFERS_MAX];
     struct bal_result results[BAL_OFFERS_MAX];
@@ -61,7 +61,7 @@ static bool is_named(const struct bal_policy_spec *spec, const char *name) {
     return strcmp(spec->policy->name, name) == 0;
 }
 
-static double theory_of(const struct search *search, const struct bal_policy_spec *spec) {
+static double theory_of(const struct price_search *search, const struct bal_policy_spec *spec) {
     return bal_theory_predict(&search->c->model, spec).waiting_mean;
 }
 
@@ -75,7 +75,7 @@ static double rounded_up(double x) {
 
 /* The fewest reports per job with which c names keep the waiting time down to this; INFINITY: no number does.
  */
-static double fewest_reports(const struct search *search, double c, double waiting) {
+static double fewest_reports(const struct price_search *search, double c, double waiting) {
     const struct bal_policy_spec all = rcpb_of(c, MUP_HIGH), hardly_any = rcpb_of(c, MUP_LOW);
     if (theory_of(search, &all) > waiting)
         return INFINITY;
@@ -91,7 +91,7 @@ static double fewest_reports(const struct search *search, double c, double waiti
 }
 
 /* The fewest names with which so many reports per job do; INFINITY: no number does. */
-static double fewest_names(const struct search *search, double mup, double waiting) {
+static double fewest_names(const struct price_search *search, double mup, double waiting) {
     const double most = fmin(search->setting.servers - 1, NAMES_MAX);
     for (double c = 1; c <= most; c++) {
         const struct bal_policy_spec spec = rcpb_of(c, mup);
@@ -101,7 +101,7 @@ static double fewest_names(const struct search *search, double mup, double waiti
     return INFINITY;
 }
 
-static double fewest_probes(const struct search *search, double waiting) {
+static double fewest_probes(const struct price_search *search, double waiting) {
     const double most = fmin(search->setting.servers, PROBES_MAX);
     for (double d = 1; d <= most; d++) {
         const struct bal_policy_spec spec = pod_of(d);
@@ -111,21 +111,21 @@ static double fewest_probes(const struct search *search, double waiting) {
     return INFINITY;
 }
 
-static double most_names(const struct search *search) {
+static double most_names(const struct price_search *search) {
     const double names = search->name_bits > 0 ? floor(search->wish->memory_bits / search->name_bits) : 0;
     return fmin(names, fmin(search->setting.servers - 1, NAMES_MAX));
 }
 
-static double most_probes(const struct search *search) {
+static double most_probes(const struct price_search *search) {
     return fmin(floor(search->wish->messages / 2), fmin(search->setting.servers, PROBES_MAX));
 }
 
 /* ---- proposals ---- */
 
 /* Adds it if it can run here within the budgets, as far as that is known before a run. */
-static enum bal_code add_candidate(struct search *search, const struct bal_policy_spec *spec,
+static enum bal_code add_candidate(struct price_search *search, const struct bal_policy_spec *spec,
                                    struct bal_error *err) {
-    struct bal_offers *offers = search->offers;
+    struct bal_price_offers *offers = search->offers;
     enum bal_engine engine;
     if (offers->count == BAL_OFFERS_MAX ||
         bal_simulate_check(&search->c->model, spec, BAL_ENGINE_AUTO, &engine, NULL))
@@ -143,7 +143,7 @@ static enum bal_code add_candidate(struct search *search, const struct bal_polic
 }
 
 /* Those without a parameter to choose. */
-static enum bal_code propose_fixed(struct search *search, struct bal_error *err) {
+static enum bal_code propose_fixed(struct price_search *search, struct bal_error *err) {
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < bal_policy_count && !code; i++) {
         struct bal_policy_spec spec;
@@ -155,7 +155,7 @@ static enum bal_code propose_fixed(struct search *search, struct bal_error *err)
     return code;
 }
 
-static enum bal_code propose_pod(struct search *search, struct bal_error *err) {
+static enum bal_code propose_pod(struct price_search *search, struct bal_error *err) {
     const double most = most_probes(search);
     if (most < 1)
         return BAL_OK;
@@ -165,7 +165,7 @@ static enum bal_code propose_pod(struct search *search, struct bal_error *err) {
 
 /* Names against reports: more names save reports, but less and less; they are tried in steps (Fibonacci's
  * numbers) as long as a step saves one report in fifty. */
-static enum bal_code propose_rcpb(struct search *search, struct bal_error *err) {
+static enum bal_code propose_rcpb(struct price_search *search, struct bal_error *err) {
     const double most = most_names(search), reports = fmin(search->wish->messages, MUP_HIGH);
     if (most < 1 || reports < MUP_LOW)
         return BAL_OK;
@@ -192,7 +192,7 @@ static enum bal_code propose_rcpb(struct search *search, struct bal_error *err) 
 
 /* ---- simulation ---- */
 
-static enum bal_code simulate_candidates(struct search *search, const struct bal_policy_spec *specs,
+static enum bal_code simulate_candidates(struct price_search *search, const struct bal_policy_spec *specs,
                                          size_t count, bool briefly, struct bal_error *err) {
     for (size_t i = 0; i < count; i++) {
         search->cases[i] = *search->c;
@@ -220,7 +220,7 @@ static double lower_end(struct bal_estimate estimate) {
 
 /* There is no theory of pod-memory here: all d + b = 2, 3, ... are tried briefly until one seems to do; the
  * fewest names win, and the shortest wait when none does. */
-static enum bal_code propose_pod_memory(struct search *search, struct bal_error *err) {
+static enum bal_code propose_pod_memory(struct price_search *search, struct bal_error *err) {
     const double most = fmin(most_probes(search), MEMORY_PROBES), names = most_names(search);
     struct bal_policy_spec best = {0};
     double best_waiting = INFINITY;
@@ -248,7 +248,7 @@ static enum bal_code propose_pod_memory(struct search *search, struct bal_error 
 /* ---- making it dearer ---- */
 
 /* Parameters that cost more and do more, as far as the budgets go; false when there are none. */
-static bool raise_cost(const struct search *search, struct bal_offer *offer) {
+static bool raise_cost(const struct price_search *search, struct bal_offer *offer) {
     struct bal_policy_spec spec = offer->policy;
     if (isnan(offer->result.metric[BAL_WAITING_MEAN].mean))
         return false;
@@ -281,7 +281,7 @@ static bool raise_cost(const struct search *search, struct bal_offer *offer) {
 
 /* By the interval. A doubted result decides nothing, nor does one of no job at all; what is exactly known
  * may. */
-static enum bal_fulfilment check_offer(const struct search *search, const struct bal_offer *offer) {
+static enum bal_fulfilment check_offer(const struct price_search *search, const struct bal_offer *offer) {
     const struct bal_result *result = &offer->result;
     const struct bal_estimate measured = result->metric[BAL_WAITING_MEAN];
     const double waiting = search->wish->waiting;
@@ -298,7 +298,7 @@ static enum bal_fulfilment check_offer(const struct search *search, const struct
 
 /* Simulates what is pending and judges it. The last word on an offer that cannot be made dearer is what was
  * found. */
-static enum bal_code run_round(struct search *search, bool last, bool *more, struct bal_error *err) {
+static enum bal_code run_round(struct price_search *search, bool last, bool *more, struct bal_error *err) {
     struct bal_policy_spec specs[BAL_OFFERS_MAX] = {0};
     size_t which[BAL_OFFERS_MAX], count = 0;
     for (size_t i = 0; i < search->offers->count; i++)
@@ -325,8 +325,8 @@ static double messages_of(const struct bal_offer *offer) {
 }
 
 /* How many reports a job costs is known only now. */
-static void drop_over_budget(struct search *search) {
-    struct bal_offers *offers = search->offers;
+static void drop_over_budget(struct price_search *search) {
+    struct bal_price_offers *offers = search->offers;
     size_t kept = 0;
     for (size_t i = 0; i < offers->count; i++)
         if (!(lower_end(offers->offer[i].result.metric[BAL_MESSAGES_PER_JOB]) > search->wish->messages))
@@ -341,7 +341,7 @@ static bool costs_less(const struct bal_offer *a, const struct bal_offer *b) {
     return messages <= 1.005 * other && bits <= other_bits && (messages < 0.995 * other || bits < other_bits);
 }
 
-static void mark_cheapest(struct bal_offers *offers) {
+static void mark_cheapest(struct bal_price_offers *offers) {
     for (size_t i = 0; i < offers->count; i++) {
         bool beaten = offers->offer[i].fulfilment != BAL_WISH_MET;
         for (size_t k = 0; k < offers->count && !beaten; k++)
@@ -373,7 +373,7 @@ static int best_first(const void *a, const void *b) {
     return by_messages ? by_messages : by_memory ? by_memory : by_waiting;
 }
 
-static struct bal_offer_hint hint_of(const struct search *search, struct bal_policy_spec policy) {
+static struct bal_offer_hint hint_of(const struct price_search *search, struct bal_policy_spec policy) {
     struct bal_offer_hint hint = {.policy = policy, .waiting = theory_of(search, &policy)};
     if (bal_price_of(&search->c->model, &policy, &hint.price, NULL))
         hint.policy.policy = NULL;
@@ -381,7 +381,7 @@ static struct bal_offer_hint hint_of(const struct search *search, struct bal_pol
 }
 
 /* Only what exceeds a budget is printed as a hint: within the budget, simulation has excluded it. */
-static void find_hints(struct search *search) {
+static void find_hints(struct price_search *search) {
     const struct bal_wish *wish = search->wish;
     const double names = most_names(search);
     const double reports = names >= 1 ? fewest_reports(search, names, wish->waiting) : INFINITY;
@@ -396,8 +396,8 @@ static void find_hints(struct search *search) {
         search->offers->more_memory = hint_of(search, rcpb_of(more_names, mup));
 }
 
-static void finish_offers(struct search *search) {
-    struct bal_offers *offers = search->offers;
+static void finish_offers(struct price_search *search) {
+    struct bal_price_offers *offers = search->offers;
     const struct bal_model *model = &search->c->model;
     offers->floor_waiting = bal_theory_lower_bound(model) - model->size.mean / model->servers.group[0].speed;
     drop_over_budget(search);
@@ -426,14 +426,14 @@ static enum bal_code check_wish(const struct bal_model *model, const struct bal_
 }
 
 enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
-                               const struct bal_lab_options *options, struct bal_offers **offers,
+                               const struct bal_lab_options *options, struct bal_price_offers **offers,
                                struct bal_error *err) {
     *offers = NULL;
     enum bal_code code = check_wish(&c->model, wish, err);
     if (code)
         return code;
-    struct search *search = calloc(1, sizeof *search);
-    struct bal_offers *found = calloc(1, sizeof *found);
+    struct price_search *search = calloc(1, sizeof *search);
+    struct bal_price_offers *found = calloc(1, sizeof *found);
     if (!search || !found) {
         code = bal_fail(err, BAL_E_MEMORY, "not enough memory to search");
         goto out;

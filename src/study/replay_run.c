@@ -102,7 +102,7 @@ static struct bal_confidence_range quantile_range(const struct memory *memory,
     sum_above(memory, value / unit, &sums);
     const struct bal_confidence_range share = bal_blocks_range(&sums, blocks);
     const double factor = sqrt(share.high / share.low);
-    if (!(factor <= BAL_LATE_MOST) || bal_blocks_spells(&sums, blocks) < BAL_BLOCKS_SPELLS)
+    if (!(factor <= BAL_LATE_MAX) || bal_blocks_spells(&sums, blocks) < BAL_BLOCKS_SPELLS)
         return (struct bal_confidence_range){NAN, NAN};
     const struct bal_histogram *all = &memory->all;
     return (struct bal_confidence_range){
@@ -112,7 +112,7 @@ static struct bal_confidence_range quantile_range(const struct memory *memory,
 
 /* So many jobs at least must lie on each side of what a range is of, and in so many blocks, each counted by
  * its weight: fewer are not enough to estimate their variation. */
-enum { JOBS_LEAST = 10, BLOCKS_LEAST = 6 };
+enum { JOBS_MIN = 10, BLOCKS_MIN = 6 };
 
 static bool has_enough_blocks(const struct memory *memory, double quantile) {
     enum { LENGTH = BAL_REPLAY_SPANS / BAL_BLOCKS_IN_LOG };
@@ -124,9 +124,9 @@ static bool has_enough_blocks(const struct memory *memory, double quantile) {
         jobs += block;
         squares += block * block;
     }
-    if (jobs * jobs < BLOCKS_LEAST * squares)
+    if (jobs * jobs < BLOCKS_MIN * squares)
         return false;
-    return quantile == 0 ? jobs >= 10 * JOBS_LEAST : jobs * fmin(quantile, 1 - quantile) >= JOBS_LEAST;
+    return quantile == 0 ? jobs >= 10 * JOBS_MIN : jobs * fmin(quantile, 1 - quantile) >= JOBS_MIN;
 }
 
 static void extract_times(const struct runs *runs, const struct memory *memory, const struct bal_trial *trial,
@@ -272,8 +272,7 @@ static double count_late(const struct early_stop *early_stop, const struct bal_h
 }
 
 static bool is_decided(const struct early_stop *early_stop, const struct bal_so_far *so_far) {
-    const double quantile = early_stop->target->quantile,
-                 most = BAL_LATE_MOST * (1 + 1e-9) * early_stop->jobs;
+    const double quantile = early_stop->target->quantile, most = BAL_LATE_MAX * (1 + 1e-9) * early_stop->jobs;
     if (so_far->refused > 0)
         return true;
     if (quantile == 0)

@@ -7,8 +7,8 @@
 #include <math.h>
 
 enum {
-    STRETCHES_LEAST = 4,
-    STRETCHES_MOST = BAL_REPLAY_SPANS,
+    STRETCHES_MIN = 4,
+    STRETCHES_MAX = BAL_REPLAY_SPANS,
     TIMES_LONGER = 10, /* than the wanted time is a stretch, if the log is long enough */
 };
 
@@ -23,7 +23,7 @@ static struct stretches stretches_of(const struct bal_replay *replay, double par
     const struct bal_trace_info *info = bal_trace_info(replay->trace);
     const double span = 1e9 * info->span, wanted = 1e9 * replay->target->seconds * replay->speedup;
     const double fit = floor(part * span / (TIMES_LONGER * wanted));
-    const double count = fmin(fmax(fit, STRETCHES_LEAST), STRETCHES_MOST);
+    const double count = fmin(fmax(fit, STRETCHES_MIN), STRETCHES_MAX);
     return (struct stretches){info->first, span / count, part * span / count};
 }
 

@@ -19,7 +19,7 @@ enum {
     RANGE_FACTOR = 8,       /* ... and up to so many times the fleet ... */
     RANGE_ALWAYS = 32,      /* ... but to so many servers at least */
     PART = 32,              /* such a part of the work of a replay is enough for a guess ... */
-    JOBS_LEAST = 10000,     /* ... if it has so many jobs */
+    JOBS_MIN = 10000,       /* ... if it has so many jobs */
 };
 
 /* A fleet that was tried. */
@@ -41,7 +41,7 @@ struct progress {
 };
 
 /* A fleet that is to be tried. */
-struct attempt {
+struct size_attempt {
     size_t who; /* the policy */
     uint32_t servers;
 };
@@ -58,7 +58,7 @@ struct sizes {
     struct progress *progress;
     /* Of one round: what is tried, and what came of it. */
     size_t attempts;
-    struct attempt *attempt;
+    struct size_attempt *attempt;
     enum bal_effort *effort;
     struct bal_case *cases;
     struct bal_replay_outcome *outcome;
@@ -251,7 +251,7 @@ static void add_attempt(struct sizes *sizes, size_t who, uint32_t servers, enum 
     if (servers == 0)
         return;
     sizes->effort[sizes->attempts] = sizes->rough ? BAL_EFFORT_ROUGH : effort;
-    sizes->attempt[sizes->attempts++] = (struct attempt){who, servers};
+    sizes->attempt[sizes->attempts++] = (struct size_attempt){who, servers};
 }
 
 static void list_next(struct sizes *sizes, size_t who) {
@@ -417,7 +417,7 @@ static enum bal_code guess_all(const struct sizes *sizes, struct bal_min_fleet_s
     struct bal_replay sample = *replay;
     struct bal_trace *trace = NULL;
     *guess = NULL;
-    if (part * (double)bal_trace_info(replay->trace)->jobs < JOBS_LEAST)
+    if (part * (double)bal_trace_info(replay->trace)->jobs < JOBS_MIN)
         return BAL_OK;
     sample.replications = 1;
     enum bal_code code =

@@ -8,14 +8,14 @@
 /* What a replay is to compute.
  *
  * A hasty one ends once the target is missed beyond doubt: a job was turned away, or so many have been late
- * that BAL_LATE_MOST times as many as may be are, whatever comes; or as many times the sum of times that the
+ * that BAL_LATE_MAX times as many as may be are, whatever comes; or as many times the sum of times that the
  * mean allows has been spent already. With several replications, whose times are averaged, this one alone
  * must be enough for that.
  *
  * Then a percentile is missed in all other logs like this one too: the range of it reaches as far down as the
  * share of late jobs, 1 - q, may fall in other logs (replay_run.c), and no range is given where that is by
  * more than this factor. */
-enum { BAL_LATE_MOST = 4 };
+enum { BAL_LATE_MAX = 4 };
 
 enum bal_effort {
     BAL_EFFORT_WHOLE, /* everything */

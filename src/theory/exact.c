@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the chain of a few servers says of response times. */
 #include "theory/chain.h"
-#include "theory/found.h"
+#include "theory/jobs_found.h"
 #include "theory/policy_theory.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The mean response time with N servers, from the expansion of the mean queue. */
 #include "theory/expansion_pod.h"
-#include "theory/found.h"
+#include "theory/jobs_found.h"
 #include "theory/policy_theory.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 enum {
     LEVELS_SECOND = 20, /* up to so many levels 1/N^2 takes less than a tenth of a second */
     LEVELS_MORE = 4,    /* a fleet of N servers has a longer tail than the limit */
-    D_MOST = 64,        /* beyond, hardly a queue is left in the limit, and terms of 1/N are as large as it */
+    D_MAX = 64,         /* beyond, hardly a queue is left in the limit, and terms of 1/N are as large as it */
 };
 
 /* The series does not converge: from some term on they grow. Where terms fall quickly the error is a part of
@@ -87,7 +87,7 @@ bool bal_expand_pod(const struct bal_pod *pod, bool distinct, const struct bal_u
                     struct bal_expansion *expansion) {
     double tail[EXPANSION_LEVELS] = {0};
     const size_t known = bal_pod_tail(pod, tail, EXPANSION_LEVELS);
-    if (pod->d1 > D_MOST || pod->d2 > D_MOST || known <= 1 || known + LEVELS_MORE > EXPANSION_LEVELS)
+    if (pod->d1 > D_MAX || pod->d2 > D_MAX || known <= 1 || known + LEVELS_MORE > EXPANSION_LEVELS)
         return false;
     const size_t levels = known - 1 + LEVELS_MORE;
     const unsigned order = levels <= LEVELS_SECOND ? 2 : 1;

@@ -16,11 +16,11 @@
  * falls further and s_1 never returns to 1 (Lemma 6). */
 #include "ballast/fluid.h"
 #include "theory/fluid_levels.h"
-#include "theory/rcpb.h"
+#include "theory/rcpb_equilibrium.h"
 
 #include <math.h>
 
-enum mode {
+enum fluid_mode {
     MODE_STORE,  /* constrained: the only one; high memory: names are scarce */
     MODE_KNOWN,  /* high memory: names are plentiful; high message: s_1 < 1 */
     MODE_PINNED, /* high message: s_1 = 1 */

@@ -29,7 +29,7 @@ enum {
     PHASES = 3,
     TOKENS = 6,  /* of a server, at most */
     STATES = 84, /* (TOKENS + PHASES) over PHASES */
-    PLACES_MOST = 1 << 19,
+    PLACES_MAX = 1 << 19,
     ROUNDS = 60,
 };
 static const double most_tokens = 5e3;
@@ -308,7 +308,7 @@ static double solve_server(struct server_process *s, struct jiq_tokens *answer) 
 
 static size_t places_of(double theta) {
     const double places = 60 - 50 / log(theta);
-    return places < PLACES_MOST ? (size_t)places : PLACES_MOST;
+    return places < PLACES_MAX ? (size_t)places : PLACES_MAX;
 }
 
 /* All that comes is served: the part of the servers that work is the load, unless states are missing. */

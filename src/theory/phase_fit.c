@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const double shortest = 0.02; /* of the mean: what is less than that does not matter */
-enum { CELLS = 300, STEPS = 200, BRANCHES_MOST = 32 };
+enum { CELLS = 300, STEPS = 200, BRANCHES_MAX = 32 };
 
 /* The x with P(S <= x) = p; of the part above it, if p is large, to the digits that there are. */
 static double quantile_of(const struct bal_dist *size, double p) {
@@ -23,13 +23,13 @@ static double quantile_of(const struct bal_dist *size, double p) {
     return size->mean * exp(0.5 * (low + high));
 }
 
-struct cells {
+struct fit_cells {
     unsigned count;
     double x[CELLS], weight[CELLS];
 };
 
 /* As they are, with mean 1. */
-static void set_cells(const struct bal_dist *size, struct cells *cells) {
+static void set_cells(const struct bal_dist *size, struct fit_cells *cells) {
     const double first = log(quantile_of(size, 1e-4)), last = log(quantile_of(size, 1 - 1e-9));
     double sum = 0, mean = 0, below = 0;
     cells->count = CELLS;
@@ -49,11 +49,11 @@ static void set_cells(const struct bal_dist *size, struct cells *cells) {
 
 struct mixture {
     unsigned order, branches;
-    double part[BRANCHES_MOST], mean[BRANCHES_MOST];
+    double part[BRANCHES_MAX], mean[BRANCHES_MAX];
 };
 
 /* One branch should be about half as wide as the law, and all of them together reach over most of it. */
-static unsigned choose_order(const struct cells *cells, double variance, unsigned phases) {
+static unsigned choose_order(const struct fit_cells *cells, double variance, unsigned phases) {
     double mean = 0, square = 0, below = 0, from = 0;
     for (unsigned i = 0; i < cells->count; i++) {
         const double y = log(cells->x[i]);
@@ -65,16 +65,16 @@ static unsigned choose_order(const struct cells *cells, double variance, unsigne
     }
     const double narrow = fmax(4 / (square - mean * mean), 4 / variance);
     const double reach = log(cells->x[cells->count - 1]) - from;
-    const double most = pow(2.5 * PHASES_MOST / reach, 2.0 / 3);
+    const double most = pow(2.5 * PHASES_MAX / reach, 2.0 / 3);
     return (unsigned)fmin(fmax(rint(fmin(narrow, most)), 1), phases);
 }
 
-static void begin_mixture(const struct cells *cells, double variance, unsigned phases,
+static void begin_mixture(const struct fit_cells *cells, double variance, unsigned phases,
                           struct mixture *mixture) {
     mixture->order = choose_order(cells, variance, phases);
     mixture->branches = phases / mixture->order;
-    if (mixture->branches > BRANCHES_MOST)
-        mixture->branches = BRANCHES_MOST;
+    if (mixture->branches > BRANCHES_MAX)
+        mixture->branches = BRANCHES_MAX;
     const double first = log(cells->x[0]), last = log(cells->x[cells->count - 1]);
     for (unsigned b = 0; b < mixture->branches; b++) {
         mixture->part[b] = 1.0 / mixture->branches;
@@ -83,12 +83,12 @@ static void begin_mixture(const struct cells *cells, double variance, unsigned p
 }
 
 /* Densities but for a factor that is the same for all branches. */
-static void improve(const struct cells *cells, struct mixture *mixture) {
-    double part[BRANCHES_MOST] = {0}, sum[BRANCHES_MOST] = {0}, log_mean[BRANCHES_MOST];
+static void improve(const struct fit_cells *cells, struct mixture *mixture) {
+    double part[BRANCHES_MAX] = {0}, sum[BRANCHES_MAX] = {0}, log_mean[BRANCHES_MAX];
     for (unsigned b = 0; b < mixture->branches; b++)
         log_mean[b] = log(mixture->mean[b]);
     for (unsigned i = 0; i < cells->count; i++) {
-        double density[BRANCHES_MOST], most = -INFINITY, all = 0;
+        double density[BRANCHES_MAX], most = -INFINITY, all = 0;
         for (unsigned b = 0; b < mixture->branches; b++) {
             density[b] =
                 log(mixture->part[b]) - mixture->order * (log_mean[b] + cells->x[i] / mixture->mean[b]);
@@ -125,10 +125,10 @@ static void set_phases(const struct mixture *mixture, struct phases *phases) {
 }
 
 bool bal_phases_fit(const struct bal_dist *size, bool finer, struct phases *phases) {
-    const unsigned most = finer ? PHASES_MOST : PHASES_MOST / 2;
+    const unsigned most = finer ? PHASES_MAX : PHASES_MAX / 2;
     struct mixture mixture = {.order = most, .branches = 1, .part = {1}, .mean = {1}};
     if (size->kind != BAL_DIST_DET) {
-        struct cells cells;
+        struct fit_cells cells;
         if (!isfinite(bal_dist_moment(size, 2)))
             return false;
         set_cells(size, &cells);

@@ -3,7 +3,7 @@
 #include "theory/phases.h"
 
 #include "base/memory.h"
-#include "theory/found.h"
+#include "theory/jobs_found.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ bool bal_phases_of(const struct bal_dist *size, struct phases *phases) {
         phases_of_erlang(1, phases);
         break;
     case BAL_DIST_ERLANG:
-        if (size->phases > PHASES_MOST)
+        if (size->phases > PHASES_MAX)
             return false;
         phases_of_erlang(size->phases, phases);
         break;
@@ -80,7 +80,7 @@ static void substitute(const struct phases *p, double a, const double *y, double
 }
 
 void bal_phases_solve(const struct phases *p, double a, const double *y, double *x) {
-    double m[PHASES_MOST][PHASES_MOST]; /* row j: the equation of column j */
+    double m[PHASES_MAX][PHASES_MAX]; /* row j: the equation of column j */
     const unsigned n = p->count;
     if (p->rises) {
         substitute(p, a, y, x);
@@ -113,7 +113,7 @@ static double sum_of(const double *x, size_t n) {
 }
 
 double bal_phases_moment(const struct phases *phases, int k) {
-    double x[PHASES_MOST], y[PHASES_MOST] = {0}, factor = 1;
+    double x[PHASES_MAX], y[PHASES_MAX] = {0}, factor = 1;
     memcpy(x, phases->start, sizeof x);
     for (int i = 1; i <= k; i++) {
         bal_phases_solve(phases, 0, x, y);
@@ -125,13 +125,13 @@ double bal_phases_moment(const struct phases *phases, int k) {
 
 /* ---- times ---- */
 
-enum { STEPS_MOST = 400000 };
+enum { STEPS_MAX = 400000 };
 static const double work_most = 1e8, rest = 1e-6;
 
 /* One step of the uniformised chain; state[c n + j]: c more services must end after this one. */
 static void step(const struct phases *p, double fastest, size_t services, double *state) {
     const unsigned n = p->count;
-    double other[PHASES_MOST];
+    double other[PHASES_MAX];
     for (size_t c = 0; c < services; c++) {
         double *here = state + c * n, ends = 0;
         for (unsigned j = 0; j < n; j++)
@@ -154,10 +154,10 @@ bool bal_phases_quantiles(const struct phases *p, size_t services, double *state
     double fastest = 0, left = 1;
     for (unsigned j = 0; j < p->count; j++)
         fastest = fmax(fastest, p->rate[j]);
-    struct found found = {malloc(STEPS_MOST * sizeof(double)), 0};
+    struct found found = {malloc(STEPS_MAX * sizeof(double)), 0};
     if (!found.value)
         bal_memory_lose();
-    for (double work = 0; found.value && left > rest && found.n < STEPS_MOST && work < work_most;) {
+    for (double work = 0; found.value && left > rest && found.n < STEPS_MAX && work < work_most;) {
         left = sum_of(state, services * p->count);
         found.value[found.n++] = left;
         while (services > 1 && sum_of(state + (services - 1) * p->count, p->count) < 1e-12)

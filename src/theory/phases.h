@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PHASES_MOST = 64 };
+enum { PHASES_MAX = 64 };
 
 /* Begins in phase j with probability start[j], leaves it at rate[j] for phase k with probability jump[j][k],
  * and ends otherwise. */
 struct phases {
     unsigned count;
     bool rises; /* phases only lead to later ones */
-    double start[PHASES_MOST], rate[PHASES_MOST], jump[PHASES_MOST][PHASES_MOST], leave[PHASES_MOST];
-    unsigned first[PHASES_MOST], last[PHASES_MOST]; /* jumps go to first .. last - 1 */
+    double start[PHASES_MAX], rate[PHASES_MAX], jump[PHASES_MAX][PHASES_MAX], leave[PHASES_MAX];
+    unsigned first[PHASES_MAX], last[PHASES_MAX]; /* jumps go to first .. last - 1 */
 };
 
 /* exp, erlang, hyper and phase, scaled to mean 1; false: another law, or too many phases. */

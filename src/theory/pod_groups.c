@@ -13,7 +13,7 @@
 enum {
     LEVELS_SECOND = 18, /* in all groups together: up to so many 1/N^2 takes less than a tenth of a second */
     LEVELS_MORE = 2,    /* a fleet of N servers has a longer tail than the limit */
-    STEPS_MOST = 200000,
+    STEPS_MAX = 200000,
 };
 static const double least = 1e-11; /* of the last level */
 
@@ -53,7 +53,7 @@ static bool settle(const struct expansion_pod *pod, double *x) {
     double fastest = pod->lambda * pod->d[0];
     for (unsigned g = 0; g < pod->groups; g++)
         fastest = fmax(fastest, pod->lambda * pod->d[0] + 2 * pod->speed[g]);
-    for (int i = 0; i < STEPS_MOST; i++)
+    for (int i = 0; i < STEPS_MAX; i++)
         if (step(pod, 0.8 / fastest, x) < 1e-9)
             return true;
     return false;

@@ -48,16 +48,16 @@ static double divided_power(double a, double b, unsigned d) {
     return sum;
 }
 
-struct level {
-    double s;              /* servers with at least so many jobs */
-    double q[PHASES_MOST]; /* by phase */
+struct phase_level {
+    double s;             /* servers with at least so many jobs */
+    double q[PHASES_MAX]; /* by phase */
 };
 
 /* The level after `before` if it has s: how much more its phases add to. */
-static double excess_of(const struct phases *p, double lambda, unsigned d, const struct level *before,
-                        double s, struct level *level) {
+static double excess_of(const struct phases *p, double lambda, unsigned d, const struct phase_level *before,
+                        double s, struct phase_level *level) {
     const double arrivals = lambda * divided_power(before->s, s, d), begin = lambda * power(s, d);
-    double right[PHASES_MOST];
+    double right[PHASES_MAX];
     for (unsigned j = 0; j < p->count; j++)
         right[j] = arrivals * before->q[j] + begin * p->start[j];
     bal_phases_solve(p, arrivals, right, level->q);
@@ -65,8 +65,8 @@ static double excess_of(const struct phases *p, double lambda, unsigned d, const
     return level->s - s;
 }
 
-static void find_level(const struct phases *p, double lambda, unsigned d, const struct level *before,
-                       struct level *level) {
+static void find_level(const struct phases *p, double lambda, unsigned d, const struct phase_level *before,
+                       struct phase_level *level) {
     double low = 0, high = before->s;
     for (int i = 0; i < ROUNDS && high - low > 1e-15 * high; i++) {
         const double s =
@@ -80,7 +80,7 @@ static void find_level(const struct phases *p, double lambda, unsigned d, const 
 
 /* What a job that comes finds: how many services must end after the present one, its own the last, and the
  * phase of that. */
-static void set_found(const struct phases *p, unsigned d, const struct level *level, size_t levels,
+static void set_found(const struct phases *p, unsigned d, const struct phase_level *level, size_t levels,
                       double *state) {
     const unsigned n = p->count;
     for (unsigned j = 0; j < n; j++)
@@ -92,7 +92,7 @@ static void set_found(const struct phases *p, unsigned d, const struct level *le
     }
 }
 
-static void find_quantiles(const struct phases *p, unsigned d, const struct level *level, size_t levels,
+static void find_quantiles(const struct phases *p, unsigned d, const struct phase_level *level, size_t levels,
                            struct pod_phase *answer) {
     double *state = calloc(levels * p->count, sizeof *state);
     for (int i = 0; i < 4; i++)
@@ -107,12 +107,12 @@ static void find_quantiles(const struct phases *p, unsigned d, const struct leve
 }
 
 bool bal_pod_phase_solve(const struct phases *phases, double lambda, unsigned d, struct pod_phase *answer) {
-    struct level *level = calloc(POD_PHASE_LEVELS + 1, sizeof *level);
+    struct phase_level *level = calloc(POD_PHASE_LEVELS + 1, sizeof *level);
     if (!level) {
         bal_memory_lose();
         return false;
     }
-    double right[PHASES_MOST] = {0};
+    double right[PHASES_MAX] = {0};
     for (unsigned j = 0; j < phases->count; j++)
         right[j] = lambda * phases->start[j];
     bal_phases_solve(phases, 0, right, level[1].q);

@@ -2,8 +2,8 @@
 /* jiq. One dispatcher knows every idle server at once, as rcpb does when reports come without end. Several:
  * jiq_tokens.c. */
 #include "policy/policy_common.h"
-#include "theory/found.h"
 #include "theory/jiq_tokens.h"
+#include "theory/jobs_found.h"
 #include "theory/policy_theory.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* random: every server is a queue of its own. */
 #include "theory/phases.h"
-#include "theory/speeds.h"
+#include "theory/speeds_queue.h"
 
 #include <math.h>
 
@@ -25,7 +25,7 @@ static void set_quantiles(const struct phases *sizes, const struct bal_uniform *
                           struct bal_prediction *known) {
     struct phases both = {.count = 2 * sizes->count};
     const unsigned n = sizes->count;
-    double rest[PHASES_MOST] = {0}, state[PHASES_MOST] = {0};
+    double rest[PHASES_MAX] = {0}, state[PHASES_MAX] = {0};
     bal_phases_solve(sizes, 0, sizes->start, rest);
     for (unsigned j = 0; j < n; j++) {
         state[j] = u->lambda * rest[j]; /* it waits */
@@ -58,7 +58,7 @@ static struct bal_prediction fifo(const struct bal_model *model, const struct ba
     known.response_mean = known.waiting_mean + u->unit;
     known.waiting_probability = fmin(u->lambda, 1);
     struct phases sizes;
-    if (u->lambda < 1 && bal_phases_of(&model->size, &sizes) && 2 * sizes.count <= PHASES_MOST)
+    if (u->lambda < 1 && bal_phases_of(&model->size, &sizes) && 2 * sizes.count <= PHASES_MAX)
         set_quantiles(&sizes, u, &known);
     return known;
 }

@@ -28,7 +28,7 @@ static uint32_t hosts_of(const struct bal_model *model) {
 static double unstable_load(const struct bal_model *model, const struct bal_policy_spec *policy) {
     (void)policy;
     const uint32_t hosts = hosts_of(model);
-    const double most = bal_steal_most(&model->steal);
+    const double most = bal_steal_max(&model->steal);
     return hosts && isfinite(most) ? hosts * (most + 1) / bal_servers_count(&model->servers) : NAN;
 }
 

@@ -128,14 +128,14 @@ static const char *read_moment(const char *at, const char *end, int64_t *time) {
     return behind;
 }
 
-struct record {
+struct request_record {
     uint64_t number, wait_us, service_us, server, class, status;
     int64_t arrived;
     char reason[16];
 };
 
 /* [number,arrived,wait,service,server,class,status,"reason"...] */
-static bool read_record(const char *at, const char *end, struct record *r) {
+static bool read_record(const char *at, const char *end, struct request_record *r) {
     const uint64_t small = UINT32_MAX;
     at = read_sign(at, end, '[');
     at = at ? read_whole(at, end, UINT64_C(1) << 62, &r->number) : NULL;
@@ -156,17 +156,17 @@ static bool read_record(const char *at, const char *end, struct record *r) {
 }
 
 /* Was it at a server of this fleet? */
-static bool is_served(const struct record *r) {
+static bool is_served(const struct request_record *r) {
     static const char *const others[] = {"none", "full", "overdue", "backup"};
     return !is_one_of(r->reason, others, 4) && r->server < BAL_RING_SERVERS;
 }
 
 /* As the module does for policies of two classes: of eight urgencies those above the usual one. */
-static bool is_high(const struct record *r, const struct bal_ring_head *head) {
+static bool is_high(const struct request_record *r, const struct bal_ring_head *head) {
     return head->classes > 1 && r->class < (head->classes >= URGENCIES ? USUAL : 1);
 }
 
-static struct bal_trace_job job_of(const struct record *r, const struct bal_ring_head *head) {
+static struct bal_trace_job job_of(const struct request_record *r, const struct bal_ring_head *head) {
     const int64_t wait = (int64_t)r->wait_us * 1000, service = (int64_t)r->service_us * 1000;
     return (struct bal_trace_job){.time = r->arrived + wait,
                                   .ahead = wait,
@@ -188,7 +188,7 @@ enum bal_code bal_ring_read(const char *text, size_t length, struct bal_ring_hea
     enum bal_code code = read_head(text, (size_t)(end - text), head, err);
     uint64_t line = 1, number = head->first;
     for (const char *at = end + 1; !code && at < all; at = end + 1) {
-        struct record record;
+        struct request_record record;
         line++;
         end = memchr(at, '\n', (size_t)(all - at));
         if (!end)

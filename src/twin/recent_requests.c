@@ -6,7 +6,7 @@
 
 enum {
     BEHIND_MANY = 20, /* so many jobs in a row behind the latest: the clock was set back */
-    LEAD_LEAST = 10,  /* seconds before the view, at least: jobs from then on may still be at servers */
+    LEAD_MIN = 10,    /* seconds before the view, at least: jobs from then on may still be at servers */
 };
 static const int64_t second = 1000000000;
 static const int64_t slack = 10 * second; /* lines are written in the order of their ends, more or less */
@@ -109,7 +109,7 @@ struct bal_view bal_recent_view(const struct bal_recent_requests *window, int64_
 enum bal_code bal_recent_copy(const struct bal_recent_requests *window, const struct bal_view *view,
                               struct bal_trace *trace, struct bal_error *err) {
     const int64_t longest = longest_from(window, INT64_MIN, view->from);
-    const int64_t lead = longest > LEAD_LEAST * second ? longest : LEAD_LEAST * second;
+    const int64_t lead = longest > LEAD_MIN * second ? longest : LEAD_MIN * second;
     enum bal_code code = BAL_OK;
     for (size_t i = 0; i < window->count && !code; i++) {
         struct bal_trace_job job = *job_at(window, i);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { JOBS_LEAST = 100 }; /* fewer are not enough for an answer */
+enum { JOBS_MIN = 100 }; /* fewer are not enough for an answer */
 
 /* What is not worth a word: less than a log, its clock, and the way to the servers make of it. */
 #define MEAN_TOLERANCE 0.02
@@ -312,7 +312,7 @@ enum bal_code bal_twin_analyse(struct bal_twin *twin, int64_t now, struct bal_er
         return BAL_OK;
     twin->view = bal_recent_view(&twin->window, now, (int64_t)(twin->options.window * nanoseconds));
     twin->state = twin->window.latest < twin->view.from ? BAL_TWIN_SILENT
-                  : twin->view.jobs < JOBS_LEAST        ? BAL_TWIN_FEW
+                  : twin->view.jobs < JOBS_MIN          ? BAL_TWIN_FEW
                                                         : BAL_TWIN_READY;
     if (twin->state != BAL_TWIN_READY)
         return BAL_OK;

@@ -85,7 +85,7 @@ static double empty_probability(const struct bal_batch *batch) {
     }
 }
 
-#define EMPTY_MOST 0.999 /* otherwise drawing one that is not empty would take long */
+#define EMPTY_MAX 0.999 /* otherwise drawing one that is not empty would take long */
 
 /* What a distribution cannot be; NULL: it can. */
 static const char *check_dist(const struct bal_arrivals *arrivals) {
@@ -94,7 +94,7 @@ static const char *check_dist(const struct bal_arrivals *arrivals) {
                    ? NULL
                    : "the mean gap is infinite, and a load needs a finite one; for pareto A must be above 1";
     return arrivals->batch.open ? "the mean of the batches is open; give it, as in batch(geometric(4))"
-           : empty_probability(&arrivals->batch) > EMPTY_MOST
+           : empty_probability(&arrivals->batch) > EMPTY_MAX
                ? "more than 999 of 1000 batches are empty; make them larger"
                : NULL;
 }

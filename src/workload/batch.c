@@ -33,9 +33,9 @@ static enum bal_code read_whole(struct bal_dist_reader *r, const char *name, uin
     const enum bal_code code = bal_dist_reader_number(r, &value);
     if (code)
         return code;
-    if (!(value >= 0 && value <= BAL_BATCH_MOST && value == floor(value)))
+    if (!(value >= 0 && value <= BAL_BATCH_MAX && value == floor(value)))
         return bal_dist_reader_fail(r, BAL_E_RANGE, "%s = %g is not a whole number from 0 to %d", name, value,
-                                    BAL_BATCH_MOST);
+                                    BAL_BATCH_MAX);
     *whole = (uint32_t)value;
     return BAL_OK;
 }
@@ -78,7 +78,7 @@ static enum bal_code read_mean(struct bal_dist_reader *r, struct bal_batch *batc
     if (code)
         return code;
     batch->open = false;
-    const double most = batch->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MOST;
+    const double most = batch->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MAX;
     if (!(batch->mean > 0 && batch->mean <= most))
         return bal_dist_reader_fail(r, BAL_E_RANGE, "the mean %g must be above 0 and at most %.0f",
                                     batch->mean, most);
@@ -198,7 +198,7 @@ enum bal_code bal_batch_parse(const char *text, struct bal_batch *batch, struct 
 
 enum bal_code bal_batch_set_mean(struct bal_batch *batch, double mean, struct bal_error *err) {
     assert(batch->open);
-    const double most = batch->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MOST;
+    const double most = batch->kind == BAL_BATCH_BERNOULLI ? 1 : BAL_BATCH_MAX;
     if (!(mean > 0 && mean <= most))
         return bal_fail(err, BAL_E_RANGE, "batch '%s' cannot bring %g jobs a slot; its mean is at most %.0f",
                         info_of(batch->kind)->name, mean, most);
@@ -317,10 +317,10 @@ uint32_t bal_batch_sample(const struct bal_batch *batch, struct bal_rng *rng) {
     return 0;
 }
 
-/* Uniform on {low, ..., low + n - 1}, n <= LANES_MOST: four draws from each word, 16 bits each, without bias
+/* Uniform on {low, ..., low + n - 1}, n <= LANES_MAX: four draws from each word, 16 bits each, without bias
  * (the method of Lemire 2019 for short words): x n / 2^16 with x uniform on 16 bits, redrawn where x n mod
  * 2^16 < 2^16 mod n. */
-enum { LANES_MOST = 256, LANES = 4, BLOCK = 64 };
+enum { LANES_MAX = 256, LANES = 4, BLOCK = 64 };
 
 static uint32_t redraw_below(uint32_t n, struct bal_rng *rng) {
     uint32_t product;
@@ -353,7 +353,7 @@ static void fill_block(uint32_t low, uint32_t n, struct bal_rng *rng, uint32_t o
 static void fill_uniform(const struct bal_batch *batch, struct bal_rng *rng, uint32_t *out, size_t count) {
     const uint32_t n = batch->high - batch->low + 1;
     struct bal_rng local = *rng; /* in registers */
-    if (n <= LANES_MOST)
+    if (n <= LANES_MAX)
         for (size_t i = 0; i < count; i += BLOCK)
             fill_block(batch->low, n, &local, out + i, count - i < BLOCK ? count - i : BLOCK);
     else

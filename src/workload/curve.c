@@ -69,7 +69,7 @@ static enum bal_code parse_table(const char *text, size_t length, struct bal_cur
         while (*at == ' ')
             at++;
     }
-    if (at + 1 != text + length || table.points == 0 || bal_curve_most(&table) == 0)
+    if (at + 1 != text + length || table.points == 0 || bal_curve_max(&table) == 0)
         return bad_curve(text, "a table has at least one point with a factor above 0", err);
     *curve = table;
     return BAL_OK;
@@ -142,7 +142,7 @@ static enum bal_code parse_lines(char *bytes, size_t length, const char *path, s
                             number, why);
         line = next;
     }
-    if (table->points == 0 || bal_curve_most(table) == 0)
+    if (table->points == 0 || bal_curve_max(table) == 0)
         return bal_fail(err, BAL_E_RANGE, "curve: %.200s: there is no point with a factor above 0", path);
     return BAL_OK;
 }
@@ -254,7 +254,7 @@ double bal_curve_end(const struct bal_curve *curve) {
     return curve->kind == BAL_CURVE_TABLE && !curve->repeat ? curve->time[curve->points - 1] : INFINITY;
 }
 
-double bal_curve_most(const struct bal_curve *curve) {
+double bal_curve_max(const struct bal_curve *curve) {
     if (curve->kind == BAL_CURVE_CONSTANT)
         return 1;
     if (curve->kind == BAL_CURVE_SINE)

@@ -23,13 +23,13 @@ enum {
     ERLANG_MAX = 1000000,
 };
 
-struct writer {
+struct dist_writer {
     char *text;
     size_t size;
     size_t length; /* what was asked for so far, whether it fits or not */
 };
 
-static void append_text(struct writer *w, const char *text) {
+static void append_text(struct dist_writer *w, const char *text) {
     const size_t more = strlen(text);
     if (w->length < w->size) {
         const size_t room = w->size - 1 - w->length;
@@ -56,7 +56,7 @@ static enum bal_code read_name(struct bal_dist_reader *r) {
         }
     }
     char names[200];
-    struct writer w = {.text = names, .size = sizeof names};
+    struct dist_writer w = {.text = names, .size = sizeof names};
     for (size_t i = 0; i < bal_dist_count; i++) {
         append_text(&w, i ? ", " : "");
         append_text(&w, bal_dist_table[i].name);
@@ -381,7 +381,7 @@ enum bal_code bal_dist_parse(const char *text, struct bal_dist *dist, struct bal
 /* Writing */
 
 /* mark, number, mark, number, ...: the marks are "(" "," and the like. */
-static void append_number(struct writer *w, const char *mark, double x) {
+static void append_number(struct dist_writer *w, const char *mark, double x) {
     char text[BAL_NUMBER_TEXT];
     bal_number_print(x, text);
     append_text(w, mark);
@@ -389,17 +389,17 @@ static void append_number(struct writer *w, const char *mark, double x) {
 }
 
 /* The last parameter, a mean that is left out where it is 1. */
-static void append_mean(struct writer *w, const char *mark, double mean) {
+static void append_mean(struct dist_writer *w, const char *mark, double mean) {
     if (mean != 1)
         append_number(w, mark, mean);
 }
 
-static void append_list(struct writer *w, const char *mark, const double *x, unsigned n) {
+static void append_list(struct dist_writer *w, const char *mark, const double *x, unsigned n) {
     for (unsigned i = 0; i < n; i++)
         append_number(w, i == 0 ? mark : " ", x[i]);
 }
 
-static void append_hyper(struct writer *w, const struct bal_dist *dist) {
+static void append_hyper(struct dist_writer *w, const struct bal_dist *dist) {
     if (dist->a > 0) {
         append_number(w, "(", dist->a);
         append_mean(w, ",", dist->mean);
@@ -411,7 +411,7 @@ static void append_hyper(struct writer *w, const struct bal_dist *dist) {
     }
 }
 
-static void append_phase(struct writer *w, const struct bal_dist *dist) {
+static void append_phase(struct dist_writer *w, const struct bal_dist *dist) {
     append_list(w, "(", dist->start, dist->phases);
     append_list(w, ";", dist->rate, dist->phases);
     for (unsigned i = 0; i < dist->phases; i++)
@@ -419,7 +419,7 @@ static void append_phase(struct writer *w, const struct bal_dist *dist) {
 }
 
 size_t bal_dist_print(const struct bal_dist *dist, char *text, size_t size) {
-    struct writer w = {.text = text, .size = size};
+    struct dist_writer w = {.text = text, .size = size};
     append_text(&w, bal_dist_table[dist->kind].name);
     const size_t bare = w.length;
     switch (dist->kind) {

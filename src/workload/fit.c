@@ -27,7 +27,7 @@ enum {
 };
 
 /* What all the methods start from. */
-struct work {
+struct fit_sample_work {
     const struct bal_fit_sample *sample;
     struct bal_fit_cell *cell; /* of both targets */
     struct bal_fit_target target;
@@ -73,7 +73,7 @@ static double shape_likelihood(const struct shape *shape, const struct bal_fit_t
 
 /* The distribution functions are compared at the edges of the cells: between them the sample has no
  * information that its resolution would bear out. */
-static double distance_of(const struct work *work, const struct shape *shape) {
+static double distance_of(const struct fit_sample_work *work, const struct shape *shape) {
     double below = 0, most = 0;
     for (size_t i = 0; i < work->target.cells; i++) {
         most = fmax(most, fabs(shape_cdf(shape, work->target.cell[i].low) - below / work->target.jobs));
@@ -100,7 +100,7 @@ static double quantile_of(const struct shape *shape, double q, double mean) {
 }
 
 /* Within a cell sizes are taken as spread evenly. */
-static double sample_quantile(const struct work *work, double q) {
+static double sample_quantile(const struct fit_sample_work *work, double q) {
     const double rank = q * work->target.jobs;
     double below = 0;
     for (size_t i = 0; i < work->target.cells; i++) {
@@ -112,7 +112,7 @@ static double sample_quantile(const struct work *work, double q) {
     return work->target.cells ? work->target.cell[work->target.cells - 1].high : NAN;
 }
 
-static void evaluate_fit(const struct work *work, const struct shape *shape, unsigned parameters,
+static void evaluate_fit(const struct fit_sample_work *work, const struct shape *shape, unsigned parameters,
                          struct bal_fit *fit) {
     fit->made = true;
     fit->parameters = parameters;
@@ -124,8 +124,8 @@ static void evaluate_fit(const struct work *work, const struct shape *shape, uns
         fit->quantile[i] = quantile_of(shape, bal_fit_quantile[i], work->target.mean);
 }
 
-static enum bal_code evaluate_mixture(const struct work *work, const struct shape *shape, unsigned parameters,
-                                      struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code evaluate_mixture(const struct fit_sample_work *work, const struct shape *shape,
+                                      unsigned parameters, struct bal_fit *fit, struct bal_error *err) {
     const enum bal_code code = bal_fit_mixture_dist(&shape->mixture, &fit->dist, err);
     if (!code)
         evaluate_fit(work, shape, parameters, fit);
@@ -139,18 +139,19 @@ static struct shape erlang_shape(unsigned order, double mean) {
         .mixture = {.branches = 1, .order = {order}, .weight = {1}, .rate = {order / mean}}};
 }
 
-static enum bal_code fit_exp(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_exp(const struct fit_sample_work *work, struct bal_fit *fit, struct bal_error *err) {
     const struct shape shape = erlang_shape(1, work->target.mean);
     return evaluate_mixture(work, &shape, 1, fit, err);
 }
 
-static double erlang_likelihood(const struct work *work, unsigned order) {
+static double erlang_likelihood(const struct fit_sample_work *work, unsigned order) {
     const struct shape shape = erlang_shape(order, work->target.mean);
     return shape_likelihood(&shape, &work->target);
 }
 
 /* The likelihood given the mean is concave in the order. */
-static enum bal_code fit_erlang(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_erlang(const struct fit_sample_work *work, struct bal_fit *fit,
+                                struct bal_error *err) {
     unsigned low = 1, high = BAL_FIT_ORDER_MAX; /* the best lies in low .. high */
     while (low < high) {
         const unsigned middle = low + (high - low) / 2;
@@ -172,7 +173,7 @@ static struct shape lognormal_shape(double log_variance, double mean) {
 /* With y = log(x / mean) and v the variance of the logarithm, whose mean must be log(mean) - v/2, the
  * log-likelihood of a size is -log(v)/2 - (y + v/2)^2/(2v) but for a constant, and its mean is greatest where
  * v^2/4 + v = E[y^2]. */
-static double lognormal_variance(const struct work *work) {
+static double lognormal_variance(const struct fit_sample_work *work) {
     const double m = log(work->target.mean);
     double second = 0;
     for (size_t i = 0; i < work->target.cells; i++) {
@@ -184,7 +185,7 @@ static double lognormal_variance(const struct work *work) {
 
 /* Where sizes were measured coarsely this is only near the best, which a search around it finds by golden
  * sections. */
-static double refine_variance(const struct work *work, double v) {
+static double refine_variance(const struct fit_sample_work *work, double v) {
     const double golden = 0.61803398874989485;
     double low = log(v / 3), high = log(v * 3);
     for (int i = 0; i < 40; i++) {
@@ -199,7 +200,8 @@ static double refine_variance(const struct work *work, double v) {
     return exp(0.5 * (low + high));
 }
 
-static enum bal_code fit_lognormal(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_lognormal(const struct fit_sample_work *work, struct bal_fit *fit,
+                                   struct bal_error *err) {
     double v = lognormal_variance(work);
     if (work->target.cell[0].wide)
         v = refine_variance(work, v);
@@ -217,7 +219,8 @@ static enum bal_code fit_lognormal(const struct work *work, struct bal_fit *fit,
 }
 
 /* C2 >= 1: two branches with balanced means, the distribution hyper(C2,M). */
-static enum bal_code fit_balanced(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_balanced(const struct fit_sample_work *work, struct bal_fit *fit,
+                                  struct bal_error *err) {
     char text[100];
     snprintf(text, sizeof text, "hyper(%.7g,%.7g)", work->c2, work->target.mean);
     const enum bal_code code = bal_dist_parse(text, &fit->dist, err);
@@ -234,7 +237,8 @@ static enum bal_code fit_balanced(const struct work *work, struct bal_fit *fit, 
 
 /* 1/K <= C2 < 1/(K-1): K phases of equal rate, the first of which is left out with probability p (H. C.
  * Tijms, Stochastic Models, 1994): p = (K C2 - sqrt(K (1 + C2) - K^2 C2)) / (1 + C2), rate (K - p)/mean. */
-static enum bal_code fit_chain(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_chain(const struct fit_sample_work *work, struct bal_fit *fit,
+                               struct bal_error *err) {
     const double c2 = work->c2, order = ceil(1 / c2);
     if (order > BAL_DIST_PHASES)
         return BAL_OK;
@@ -266,13 +270,14 @@ static enum bal_code fit_chain(const struct work *work, struct bal_fit *fit, str
     return BAL_OK;
 }
 
-static enum bal_code fit_moments(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_moments(const struct fit_sample_work *work, struct bal_fit *fit,
+                                 struct bal_error *err) {
     return work->c2 >= 1 ? fit_balanced(work, fit, err) : fit_chain(work, fit, err);
 }
 
 /* Branches whose means ascend in equal ratios from that which explains the small sizes to that which explains
  * the far tail, each bringing the same part of the mean. */
-static struct shape hyper_start(const struct work *work, unsigned branches) {
+static struct shape hyper_start(const struct fit_sample_work *work, unsigned branches) {
     const double mean = work->target.mean;
     const double fast = fmin(sample_quantile(work, 0.2) / -log1p(-0.2), 0.5 * mean);
     const double slow =
@@ -290,7 +295,8 @@ static struct shape hyper_start(const struct work *work, unsigned branches) {
     return shape;
 }
 
-static enum bal_code fit_hyper(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_hyper(const struct fit_sample_work *work, struct bal_fit *fit,
+                               struct bal_error *err) {
     if (work->c2 <= 1)
         return BAL_OK;
     struct shape best = {.mixture = {.branches = 0}};
@@ -347,8 +353,8 @@ static void insert_finalist(struct finalist *finalist, const struct finalist *ne
 }
 
 /* All choices of orders for so many branches, with 16 phases in all at most. */
-static void try_orders(const struct work *work, unsigned *order, unsigned chosen, unsigned branches,
-                       struct finalist *finalist) {
+static void try_orders(const struct fit_sample_work *work, unsigned *order, unsigned chosen,
+                       unsigned branches, struct finalist *finalist) {
     static const unsigned orders[] = {1, 2, 4, 8, 12};
     if (work->target.stop && *work->target.stop)
         return;
@@ -378,7 +384,7 @@ struct best {
 };
 
 /* Fits to the end and keeps the better one. */
-static void keep_if_better(const struct work *work, struct shape *shape, struct best *best) {
+static void keep_if_better(const struct fit_sample_work *work, struct shape *shape, struct best *best) {
     const double likelihood = bal_fit_mixture_improve(&shape->mixture, &work->target, ROUNDS_MAX);
     const double bic = ordered_parameters(&shape->mixture) * log(work->target.jobs) - 2 * likelihood;
     if (bic < best->bic)
@@ -386,7 +392,7 @@ static void keep_if_better(const struct work *work, struct shape *shape, struct 
 }
 
 /* One exponential branch more, wherever the others leave most: from small sizes to the far tail. */
-static void add_branch(const struct work *work, struct best *best) {
+static void add_branch(const struct fit_sample_work *work, struct best *best) {
     unsigned phases = 1;
     for (unsigned k = 0; k < best->shape.mixture.branches; k++)
         phases += best->shape.mixture.order[k];
@@ -408,7 +414,8 @@ static void add_branch(const struct work *work, struct best *best) {
         keep_if_better(work, &winner.shape, best);
 }
 
-static enum bal_code fit_phase(const struct work *work, struct bal_fit *fit, struct bal_error *err) {
+static enum bal_code fit_phase(const struct fit_sample_work *work, struct bal_fit *fit,
+                               struct bal_error *err) {
     struct best best = {.bic = HUGE_VAL};
     for (unsigned branches = 2; branches <= ORDERED_BRANCHES; branches++) {
         struct finalist finalist[FINALISTS];
@@ -429,9 +436,10 @@ static enum bal_code fit_phase(const struct work *work, struct bal_fit *fit, str
 
 /* ---- all of them ---- */
 
-static enum bal_code fit_all(const struct work *work, struct bal_fits *fits, struct bal_error *err) {
-    static enum bal_code (*const methods[BAL_FIT_METHOD_COUNT])(const struct work *, struct bal_fit *,
-                                                                struct bal_error *) = {
+static enum bal_code fit_all(const struct fit_sample_work *work, struct bal_fits *fits,
+                             struct bal_error *err) {
+    static enum bal_code (*const methods[BAL_FIT_METHOD_COUNT])(const struct fit_sample_work *,
+                                                                struct bal_fit *, struct bal_error *) = {
         [BAL_FIT_EXP] = fit_exp,         [BAL_FIT_ERLANG] = fit_erlang, [BAL_FIT_LOGNORMAL] = fit_lognormal,
         [BAL_FIT_MOMENTS] = fit_moments, [BAL_FIT_HYPER] = fit_hyper,   [BAL_FIT_PHASE] = fit_phase,
     };
@@ -461,7 +469,7 @@ static enum bal_code fit_det(struct bal_fits *fits, struct bal_error *err) {
     return bal_dist_parse(text, &fit->dist, err);
 }
 
-static void describe_sample(const struct work *work, struct bal_fits *fits) {
+static void describe_sample(const struct fit_sample_work *work, struct bal_fits *fits) {
     *fits = (struct bal_fits){.jobs = work->sample->jobs,
                               .mean = work->target.mean,
                               .c2 = work->c2,
@@ -476,9 +484,9 @@ enum bal_code bal_fit_laws(const struct bal_fit_sample *sample, const volatile i
     if (sample->jobs == 0)
         return bal_fail(err, BAL_E_MODEL, "there are no sizes that a law could be fitted to");
     const double n = (double)sample->jobs, mean = sample->sum / n;
-    struct work work = {.sample = sample,
-                        .cell = calloc(2 * BAL_FIT_CELLS, sizeof *work.cell),
-                        .c2 = fmax(sample->square / n / (mean * mean) - 1, 0)};
+    struct fit_sample_work work = {.sample = sample,
+                                   .cell = calloc(2 * BAL_FIT_CELLS, sizeof *work.cell),
+                                   .c2 = fmax(sample->square / n / (mean * mean) - 1, 0)};
     if (!work.cell)
         return bal_fail(err, BAL_E_MEMORY, "not enough memory to fit laws");
     work.target = (struct bal_fit_target){

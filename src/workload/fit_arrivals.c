@@ -50,22 +50,22 @@ static void choose_scales(double resolution, struct bal_fit_arrivals *arrivals) 
 
 /* Third factorial cumulant of the counts of windows, from blocks of so many: a rate that varies slowly does
  * not matter within one. */
-struct block {
+struct rate_block {
     uint64_t windows, blocks;
     double sum, squares, cubes, total; /* total: of all blocks that are full */
 };
 enum { BLOCK = 32 };
 
 /* The unbiased estimators of cumulants (Fisher 1929): k3 - 3 k2 + 2 k1 has mean 0 for Poisson counts. */
-static void close_block(struct block *block) {
+static void close_block(struct rate_block *block) {
     const double n = BLOCK, mean = block->sum / n;
     const double second_moment = block->squares - n * mean * mean;
     const double third_moment = block->cubes - 3 * mean * block->squares + 2 * n * mean * mean * mean;
     block->total += n * third_moment / ((n - 1) * (n - 2)) - 3 * second_moment / (n - 1) + 2 * mean;
-    *block = (struct block){.blocks = block->blocks + 1, .total = block->total};
+    *block = (struct rate_block){.blocks = block->blocks + 1, .total = block->total};
 }
 
-static void add_window(struct block *block, double count) {
+static void add_window(struct rate_block *block, double count) {
     block->sum += count;
     block->squares += count * count;
     block->cubes += count * count * count;
@@ -73,7 +73,7 @@ static void add_window(struct block *block, double count) {
         close_block(block);
 }
 
-static void add_empty_windows(struct block *block, uint64_t windows) {
+static void add_empty_windows(struct rate_block *block, uint64_t windows) {
     for (; windows > 0 && block->windows > 0; windows--)
         add_window(block, 0);
     block->blocks += windows / BLOCK;
@@ -86,7 +86,7 @@ struct counter {
     uint64_t index, now, before;
     uint64_t differences;
     double squares; /* of the differences between neighbours */
-    struct block block;
+    struct rate_block block;
 };
 
 /* Ends the windows before the one with that index. */

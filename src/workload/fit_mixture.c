@@ -171,12 +171,12 @@ static void round_weights(const struct bal_fit_mixture *mixture, double weight[B
         weight[k] /= 1e9;
 }
 
-struct text {
+struct mixture_text {
     char text[BAL_DIST_TEXT];
     size_t length;
 };
 
-static void append_number(struct text *text, const char *mark, double value, int digits) {
+static void append_number(struct mixture_text *text, const char *mark, double value, int digits) {
     char number[BAL_NUMBER_TEXT];
     snprintf(number, sizeof number, "%.*g", digits, value);
     text->length +=
@@ -186,7 +186,7 @@ static void append_number(struct text *text, const char *mark, double value, int
 static enum bal_code hyper_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
                                 struct bal_error *err) {
     double weight[BAL_DIST_PHASES];
-    struct text text = {.length = 0};
+    struct mixture_text text = {.length = 0};
     round_weights(mixture, weight);
     for (unsigned k = 0; k < mixture->branches; k++) {
         append_number(&text, k ? "," : "hyper(", weight[k], 9);
@@ -200,7 +200,7 @@ static enum bal_code hyper_dist(const struct bal_fit_mixture *mixture, struct ba
 static enum bal_code phase_dist(const struct bal_fit_mixture *mixture, struct bal_dist *dist,
                                 struct bal_error *err) {
     double weight[BAL_DIST_PHASES];
-    struct text start = {.length = 0}, rates = {.length = 0}, jumps = {.length = 0};
+    struct mixture_text start = {.length = 0}, rates = {.length = 0}, jumps = {.length = 0};
     round_weights(mixture, weight);
     unsigned phases = 0, phase = 0;
     for (unsigned k = 0; k < mixture->branches; k++)
@@ -229,7 +229,7 @@ enum bal_code bal_fit_mixture_dist(const struct bal_fit_mixture *mixture, struct
         exponential &= mixture->order[k] == 1;
     if (mixture->branches > 1)
         return exponential ? hyper_dist(mixture, dist, err) : phase_dist(mixture, dist, err);
-    struct text text = {.length = 0};
+    struct mixture_text text = {.length = 0};
     if (exponential)
         append_number(&text, "exp(", 1 / mixture->rate[0], 7);
     else {

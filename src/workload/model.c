@@ -148,12 +148,12 @@ static enum bal_code check_capacities(const struct bal_servers *servers, struct 
     for (unsigned i = 0; i < servers->groups; i++) {
         const double speed = servers->group[i].speed;
         const bool fixed = servers->group[i].capacity.kind == BAL_BATCH_NONE;
-        if (fixed && !(speed >= 1 && speed <= BAL_BATCH_MOST && speed == floor(speed)))
+        if (fixed && !(speed >= 1 && speed <= BAL_BATCH_MAX && speed == floor(speed)))
             return bal_fail(
                 err, BAL_E_MODEL,
                 "a server that finishes %g jobs in every slot: it must be a whole number from 1 to %d, or a "
                 "law such as uniform(1,19)",
-                speed, BAL_BATCH_MOST);
+                speed, BAL_BATCH_MAX);
     }
     return BAL_OK;
 }

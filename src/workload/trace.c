@@ -109,7 +109,7 @@ static void update_info(struct bal_trace_info *info, const struct bal_trace_job 
     info->last = last > info->last ? last : info->last;
     info->work += size;
     info->size_square += size * size; /* the sum, until the end */
-    info->size_most = size > info->size_most ? size : info->size_most;
+    info->max_size = size > info->max_size ? size : info->max_size;
 }
 
 enum bal_code bal_trace_add(struct bal_trace *trace, const struct bal_trace_job *job, struct bal_error *err) {

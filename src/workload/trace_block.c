@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 6, VALUE_MOST = sizeof(uint64_t) };
+enum { COLUMNS = 6, VALUE_MAX = sizeof(uint64_t) };
 
 /* The values of a block follow, column by column: each is so much above the least one of its column. */
 struct head {
@@ -18,8 +18,8 @@ struct head {
 };
 
 enum {
-    SLACK = VALUE_MOST, /* values are read and written eight bytes at a time */
-    BYTES_MOST = sizeof(struct head) + BAL_TRACE_BLOCK * sizeof(struct bal_trace_record) + SLACK,
+    SLACK = VALUE_MAX, /* values are read and written eight bytes at a time */
+    BYTES_MAX = sizeof(struct head) + BAL_TRACE_BLOCK * sizeof(struct bal_trace_record) + SLACK,
 };
 
 /* The columns of a record: where they lie, and whether they are 8 bytes or 4. */
@@ -127,7 +127,7 @@ enum bal_code bal_trace_run_append(struct bal_trace_run *run, struct bal_spool *
     enum bal_code code = BAL_OK;
     while (count > 0 && !code) {
         size_t filled = 0;
-        while (count > 0 && filled + BYTES_MOST <= ROOM) {
+        while (count > 0 && filled + BYTES_MAX <= ROOM) {
             const size_t some = count < BAL_TRACE_BLOCK ? count : BAL_TRACE_BLOCK;
             filled += pack_block(records, some, bytes + filled);
             records += some;
@@ -164,7 +164,7 @@ static enum bal_code fill_buffer(struct bal_trace_reader *reader, struct bal_err
 enum bal_code bal_trace_reader_next(struct bal_trace_reader *reader, struct bal_trace_record *records,
                                     size_t *count, struct bal_error *err) {
     *count = 0;
-    if (reader->filled - reader->at < BYTES_MOST && reader->next < reader->end) {
+    if (reader->filled - reader->at < BYTES_MAX && reader->next < reader->end) {
         const enum bal_code code = fill_buffer(reader, err);
         if (code)
             return code;

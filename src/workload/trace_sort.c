@@ -103,31 +103,31 @@ void bal_trace_sort_even(struct bal_trace_record *records, size_t count, struct 
 }
 
 /* The part of a run that has been read and not yet merged. */
-struct source {
+struct sorted_source {
     struct bal_trace_reader reader;
     struct bal_trace_record record[BAL_TRACE_BLOCK];
     size_t at, filled;
 };
 
-static enum bal_code refill_source(struct source *source, struct bal_error *err) {
+static enum bal_code refill_source(struct sorted_source *source, struct bal_error *err) {
     source->at = 0;
     return bal_trace_reader_next(&source->reader, source->record, &source->filled, err);
 }
 
 /* A heap of the sources by the time of their first record; of equal times the earlier run first. */
-struct merger {
-    struct source *source;
+struct trace_merger {
+    struct sorted_source *source;
     unsigned heap[BAL_TRACE_FAN];
     unsigned count;
 };
 
-static bool comes_before(const struct merger *merger, unsigned a, unsigned b) {
-    const struct source *x = &merger->source[a], *y = &merger->source[b];
+static bool comes_before(const struct trace_merger *merger, unsigned a, unsigned b) {
+    const struct sorted_source *x = &merger->source[a], *y = &merger->source[b];
     const int64_t s = x->record[x->at].time, t = y->record[y->at].time;
     return s != t ? s < t : a < b;
 }
 
-static void sift_down(struct merger *merger, unsigned place) {
+static void sift_down(struct trace_merger *merger, unsigned place) {
     const unsigned moved = merger->heap[place];
     for (;;) {
         unsigned child = 2 * place + 1;
@@ -143,11 +143,11 @@ static void sift_down(struct merger *merger, unsigned place) {
     merger->heap[place] = moved;
 }
 
-static enum bal_code start_merge(struct merger *merger, const struct bal_spool *from,
+static enum bal_code start_merge(struct trace_merger *merger, const struct bal_spool *from,
                                  const struct bal_trace_run *runs, size_t count, struct bal_error *err) {
     merger->count = 0;
     for (size_t i = 0; i < count; i++) {
-        struct source *source = &merger->source[i];
+        struct sorted_source *source = &merger->source[i];
         bal_trace_reader_init(&source->reader, from, &runs[i]);
         const enum bal_code code = refill_source(source, err);
         if (code)
@@ -161,9 +161,9 @@ static enum bal_code start_merge(struct merger *merger, const struct bal_spool *
 }
 
 /* Takes the earliest record off. */
-static enum bal_code pop_earliest(struct merger *merger, struct bal_trace_record *record,
+static enum bal_code pop_earliest(struct trace_merger *merger, struct bal_trace_record *record,
                                   struct bal_error *err) {
-    struct source *source = &merger->source[merger->heap[0]];
+    struct sorted_source *source = &merger->source[merger->heap[0]];
     *record = source->record[source->at++];
     if (source->at == source->filled) {
         const enum bal_code code = refill_source(source, err);
@@ -177,8 +177,8 @@ static enum bal_code pop_earliest(struct merger *merger, struct bal_trace_record
     return BAL_OK;
 }
 
-static enum bal_code merge_all(struct merger *merger, struct bal_trace_record *out, struct bal_spool *to,
-                               struct bal_trace_run *merged, const volatile int *stop,
+static enum bal_code merge_all(struct trace_merger *merger, struct bal_trace_record *out,
+                               struct bal_spool *to, struct bal_trace_run *merged, const volatile int *stop,
                                struct bal_error *err) {
     enum bal_code code = BAL_OK;
     size_t filled = 0;
@@ -199,7 +199,7 @@ static enum bal_code merge_all(struct merger *merger, struct bal_trace_record *o
 enum bal_code bal_trace_merge(const struct bal_spool *from, const struct bal_trace_run *runs, size_t count,
                               struct bal_spool *to, struct bal_trace_run *merged, const volatile int *stop,
                               struct bal_error *err) {
-    struct merger merger = {.source = malloc(count * sizeof *merger.source)};
+    struct trace_merger merger = {.source = malloc(count * sizeof *merger.source)};
     struct bal_trace_record *out = malloc(BLOCK * sizeof *out);
     *merged = (struct bal_trace_run){.start = to->length, .end = to->length};
     enum bal_code code = BAL_OK;

@@ -25,7 +25,7 @@
 #define FORMAT "$msec $request_time $upstream_response_time $upstream_addr \"$request\" $status"
 #define MS INT64_C(1000000)
 
-enum { REQUESTS_MOST = 20000, SERVERS = 8 };
+enum { REQUESTS_MAX = 20000, SERVERS = 8 };
 
 /* A request as nginx logged it. */
 struct line {
@@ -34,8 +34,8 @@ struct line {
     unsigned server;
 };
 
-static struct line line[REQUESTS_MOST];
-static int64_t truth[REQUESTS_MOST]; /* microseconds of service, by the number of the request */
+static struct line line[REQUESTS_MAX];
+static int64_t truth[REQUESTS_MAX]; /* microseconds of service, by the number of the request */
 static size_t lines, truths;
 
 static const char *path_of(const char *name) {
@@ -69,7 +69,7 @@ static void read_lines(const char *name, void (*take)(const char *text)) {
 static void take_line(const char *text) {
     int64_t seconds, ms, took_seconds, took_ms;
     unsigned port, number;
-    assert_true(lines < REQUESTS_MOST);
+    assert_true(lines < REQUESTS_MAX);
     assert_int_equal(sscanf(text,
                             "%" SCNd64 ".%" SCNd64 " %" SCNd64 ".%" SCNd64 " %*s 127.0.0.1:%u \"GET /%u",
                             &seconds, &ms, &took_seconds, &took_ms, &port, &number),
@@ -110,7 +110,7 @@ static struct values values_of(int64_t *value, size_t count, double unit) {
 }
 
 static struct values true_service(void) {
-    static int64_t copy[REQUESTS_MOST];
+    static int64_t copy[REQUESTS_MAX];
     memcpy(copy, truth, sizeof copy);
     return values_of(copy, truths, 1e-6);
 }
@@ -234,7 +234,7 @@ static struct bal_replay replay_of(const struct bal_trace *trace) {
 }
 
 static struct values measured(const char *name) {
-    static int64_t took[REQUESTS_MOST];
+    static int64_t took[REQUESTS_MAX];
     lines = 0;
     read_lines(name, take_line);
     for (size_t i = 0; i < lines; i++)

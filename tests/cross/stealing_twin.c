@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A literal twin of the work-stealing chain, figure 1 of Berenbrink, Friedetzky and Goldberg 2001: jobs one
  * by one in plain arrays, every step as it is defined. It shares nothing with the engine but the coins,
- * victims and ties, which it draws from the same streams in the order that engine/stealing.h tells. All
+ * victims and ties, which it draws from the same streams in the order that engine/stealing_chain.h tells. All
  * queues must hold the same jobs after every slot, for every steal function, placement and rule of victims;
  * and what a trial measures must be what the twin has counted. */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "engine/stealing.h"
+#include "engine/stealing_chain.h"
 
 #include "../goodness.h"
 #include "../theory/close.h"

@@ -81,7 +81,7 @@ static void panics(void **state) {
 
 /* ---- a literal simulation ---- */
 
-enum { SERVERS = 12, JOBS = 4000, SLOTS_MOST = 5 };
+enum { SERVERS = 12, JOBS = 4000, SLOTS_MAX = 5 };
 
 struct job {
     double arrival, size;
@@ -99,7 +99,7 @@ struct twin {
     struct {
         double until;
         size_t job;
-    } serving[SERVERS][SLOTS_MOST]; /* the first jobs[s] */
+    } serving[SERVERS][SLOTS_MAX]; /* the first jobs[s] */
     uint32_t jobs[SERVERS];
     size_t next_arrival, head, tail;
     size_t queue[JOBS];
@@ -367,7 +367,7 @@ static void compare(uint64_t seed, uint32_t slots, double busy, double setup) {
     expect_near(trial.metric[BAL_SERVERS_STANDBY], t->spent[STANDBY] / all, "servers that stand by", seed);
     /* It is a test of something. */
     assert_true(t->spent[OFF] > 0.05 * all && t->spent[SETUP] > 0);
-    assert_true(slots < SLOTS_MOST || t->spent[LEAVING] > 0);
+    assert_true(slots < SLOTS_MAX || t->spent[LEAVING] > 0);
     for (int mode = OFF; mode < FULL; mode++)
         free(t->sets[mode]);
     bal_trace_free(trace);
@@ -387,7 +387,7 @@ static void as_the_literal_twin_with_slots(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         compare(seed, 2, 0.1, 1);
-        compare(seed, SLOTS_MOST, 0.15, 13);
+        compare(seed, SLOTS_MAX, 0.15, 13);
     }
 }
 

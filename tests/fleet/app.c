@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BACKLOG = 4096, SLOTS_MOST = 64, REQUESTS = 1 << 20 };
+enum { BACKLOG = 4096, SLOTS_MAX = 64, REQUESTS = 1 << 20 };
 
 static int listener;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
@@ -95,7 +95,7 @@ static int listen_on(int port) {
 
 int main(int argc, char **argv) {
     const int port = argc == 3 ? atoi(argv[1]) : 0, slots = argc == 3 ? atoi(argv[2]) : 0;
-    if (port <= 0 || slots <= 0 || slots > SLOTS_MOST) {
+    if (port <= 0 || slots <= 0 || slots > SLOTS_MAX) {
         fputs("usage: app PORT SLOTS\n", stderr);
         return 2;
     }

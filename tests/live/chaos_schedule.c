@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SERVERS = 10, STATION_HOSTS = 2, FAULTS_MOST = 4 };
+enum { SERVERS = 10, STATION_HOSTS = 2, FAULTS_MAX = 4 };
 
 enum target { DISPATCHER, STATION, APP, HOST, CUT, TARGETS };
 
@@ -104,7 +104,7 @@ void chaos_file(uint64_t seed, const char *policy, bool ipv6, char text[CHAOS_FI
     s.at = s.faults;
     bal_rng_init(&s.rng, seed, 0, BAL_STREAM_TEST);
     s.dispatchers += below(&s, 2);
-    const unsigned faults = 1 + below(&s, FAULTS_MOST);
+    const unsigned faults = 1 + below(&s, FAULTS_MAX);
     for (unsigned i = 0; i < faults; i++)
         add_fault(&s);
     /* A burst of load 1.3 for a second, anywhere in the time of the faults. */

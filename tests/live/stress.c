@@ -22,7 +22,7 @@
 #include "ballast/live/slow_start.h"
 
 /* So many kills, and then until so many of them have met an operation. */
-enum { SERVERS = 8, WORKERS = 3, OPEN = 40, KILLS = 150, KILLS_MOST = 15000, REBUILDS = 7, THREADED = 20000 };
+enum { SERVERS = 8, WORKERS = 3, OPEN = 40, KILLS = 150, KILLS_MAX = 15000, REBUILDS = 7, THREADED = 20000 };
 
 /* What a worker has under way, as it knows it; written by itself alone. */
 struct truth {
@@ -241,7 +241,7 @@ static void kill_and_count(const char *text) {
     configure(shared, d);
     for (uint32_t w = 0; w < WORKERS; w++)
         pids[w] = start(shared, w, ++seed);
-    for (int i = 0; i < KILLS || (i < KILLS_MOST && rebuilds_of(shared, d) < REBUILDS); i++) {
+    for (int i = 0; i < KILLS || (i < KILLS_MAX && rebuilds_of(shared, d) < REBUILDS); i++) {
         const uint32_t w = bal_rng_below(&rng, WORKERS);
         usleep(bal_rng_below(&rng, 1500));
         kill(pids[w], SIGKILL);

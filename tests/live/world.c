@@ -100,7 +100,7 @@ static const struct {
 } policies[] = {
     {"random", 0},
     {"round-robin", 0},
-    {"jsq", STATIONS_MOST},
+    {"jsq", STATIONS_MAX},
     {"pod:d=2", 2},
     {"jiq:else=hold", 0},
     {"pod-memory:d=1,b=1", 2},
@@ -195,16 +195,16 @@ static void choose_fleet(struct world *w) {
     static const char *const steals[] = {"none", "half", "one", "log2"};
     w->stations = bal_rng_below(&w->rng, 4) > 0 || w->single;
     w->keepers = w->stations && !w->single && bal_rng_below(&w->rng, 3) == 0;
-    w->dispatchers = w->stations ? 1 + bal_rng_below(&w->rng, DISPATCHERS_MOST) : 1;
+    w->dispatchers = w->stations ? 1 + bal_rng_below(&w->rng, DISPATCHERS_MAX) : 1;
     w->dispatchers += w->single && w->dispatchers == 1;
-    w->servers = 1 + bal_rng_below(&w->rng, STATIONS_MOST);
+    w->servers = 1 + bal_rng_below(&w->rng, STATIONS_MAX);
     w->hosts = w->dispatchers + w->servers;
     w->slots = 1 + bal_rng_below(&w->rng, 3);
     w->classes = 1 + bal_rng_below(&w->rng, 3);
     w->gap = (uint64_t)(4e6 / (w->servers * w->slots * (0.3 + bal_rng_uniform(&w->rng))));
     w->dispatcher_config =
         (struct bal_dispatcher_config){.servers = w->servers + 1,
-                                       .workers = 2 * WORKERS_MOST,
+                                       .workers = 2 * WORKERS_MAX,
                                        .requests = 64,
                                        .classes = w->classes,
                                        .slots = w->slots,
@@ -233,11 +233,11 @@ static void choose_fleet(struct world *w) {
     w->max_fails = bal_rng_below(&w->rng, 4);
     w->fail_ns = (bal_rng_below(&w->rng, 4) ? 5 + bal_rng_below(&w->rng, 50) : 2000) * MS; /* nginx: 10 s */
     choose_policy(w);
-    w->station_config = (struct bal_station_config){.workers = 2 * WORKERS_MOST,
+    w->station_config = (struct bal_station_config){.workers = 2 * WORKERS_MAX,
                                                     .slots = w->slots,
                                                     .queue = 2 + bal_rng_below(&w->rng, 20),
                                                     .classes = w->classes,
-                                                    .peers = DISPATCHERS_MOST + STATIONS_MOST,
+                                                    .peers = DISPATCHERS_MAX + STATIONS_MAX,
                                                     .beat_ns = BEAT,
                                                     .steal_ns = 10 * MS,
                                                     .fleet = FLEET,

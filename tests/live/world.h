@@ -23,10 +23,10 @@
 #define NOBODY UINT32_MAX
 
 enum {
-    DISPATCHERS_MOST = 4,
-    STATIONS_MOST = 6,
-    WORKERS_MOST = 8, /* of one machine at once, those that finish after a reload included */
-    LEGS = 3,         /* a request is at a dispatcher, at a station, perhaps at a second one */
+    DISPATCHERS_MAX = 4,
+    STATIONS_MAX = 6,
+    WORKERS_MAX = 8, /* of one machine at once, those that finish after a reload included */
+    LEGS = 3,        /* a request is at a dispatcher, at a station, perhaps at a second one */
     FLEET = 7,
     CHECK_FALLS = 2, /* checks failed in a row that close a server; one that passes opens it */
     KEEPER_ID = 201, /* of the first server's */
@@ -98,7 +98,7 @@ struct host {
     void *block;
     size_t block_size;
     char *before; /* room for a copy of the block */
-    struct worker worker[WORKERS_MOST];
+    struct worker worker[WORKERS_MAX];
     uint32_t workers; /* that it should have */
     uint64_t pass_at; /* world's time of the PASS that counts */
     struct bal_receiver ear;
@@ -117,25 +117,25 @@ struct host {
         uint32_t failed_checks;        /* since the last that passed */
         bool failing;                  /* its checks have closed it, and none has passed since */
         uint64_t failing_since;
-    } closing[STATIONS_MOST];
+    } closing[STATIONS_MAX];
     uint64_t sent[16]; /* messages by type */
-    struct heard_from from[DISPATCHERS_MOST + STATIONS_MOST];
+    struct heard_from from[DISPATCHERS_MAX + STATIONS_MAX];
     /* DISPATCHER_HOST, what it has said: */
-    uint64_t declined_until[STATIONS_MOST]; /* this station should make no offers for now */
-    uint32_t announced;                     /* requests that are held, to all stations; 0 also if not known */
-    bool resynced[STATIONS_MOST];           /* this station was asked for the present */
-    uint32_t absent;                        /* the server that its block was told to leave out, or NOBODY */
-    bool swapped;                           /* the first of its two keys is the second of others */
+    uint64_t declined_until[STATIONS_MAX]; /* this station should make no offers for now */
+    uint32_t announced;                    /* requests that are held, to all stations; 0 also if not known */
+    bool resynced[STATIONS_MAX];           /* this station was asked for the present */
+    uint32_t absent;                       /* the server that its block was told to leave out, or NOBODY */
+    bool swapped;                          /* the first of its two keys is the second of others */
     /* DISPATCHER_HOST, of each server: */
-    uint64_t begun;                /* when this boot did, in its own time */
-    uint64_t heard[STATIONS_MOST]; /* the last datagram that came, in its own time */
-    struct {                       /* it has been idle, and requests are held here, by three clocks */
+    uint64_t begun;               /* when this boot did, in its own time */
+    uint64_t heard[STATIONS_MAX]; /* the last datagram that came, in its own time */
+    struct {                      /* it has been idle, and requests are held here, by three clocks */
         uint64_t world, here, there;
-    } wasted_since[STATIONS_MOST];
-    uint64_t arrived_seen[STATIONS_MOST]; /* requests that had come there */
+    } wasted_since[STATIONS_MAX];
+    uint64_t arrived_seen[STATIONS_MAX]; /* requests that had come there */
     uint64_t busy_at; /* STATION_HOST: the last time, its own, at which it was seen with requests, or began */
     /* STATION_HOST: offers to each dispatcher of earlier boots, and of this one */
-    uint64_t offers_lost[DISPATCHERS_MOST], offers_now[DISPATCHERS_MOST];
+    uint64_t offers_lost[DISPATCHERS_MAX], offers_now[DISPATCHERS_MAX];
 };
 
 struct app {
@@ -258,17 +258,17 @@ struct world {
     uint32_t tries;     /* of a request at most */
     uint32_t max_fails; /* of every server */
     uint64_t fail_ns;
-    double weight[STATIONS_MOST];
-    uint32_t most[STATIONS_MOST]; /* requests of one dispatcher at a server at most; 0: any number */
+    double weight[STATIONS_MAX];
+    uint32_t most[STATIONS_MAX]; /* requests of one dispatcher at a server at most; 0: any number */
     struct bal_dispatcher_config dispatcher_config;
     struct bal_station_config station_config;
     size_t dispatcher_view;
 
-    struct host host[DISPATCHERS_MOST + STATIONS_MOST];
+    struct host host[DISPATCHERS_MAX + STATIONS_MAX];
     uint32_t hosts;
-    struct app app[STATIONS_MOST];
-    bool cut[DISPATCHERS_MOST + STATIONS_MOST][DISPATCHERS_MOST + STATIONS_MOST];
-    bool lost[DISPATCHERS_MOST + STATIONS_MOST][DISPATCHERS_MOST + STATIONS_MOST]; /* datagrams, one way */
+    struct app app[STATIONS_MAX];
+    bool cut[DISPATCHERS_MAX + STATIONS_MAX][DISPATCHERS_MAX + STATIONS_MAX];
+    bool lost[DISPATCHERS_MAX + STATIONS_MAX][DISPATCHERS_MAX + STATIONS_MAX]; /* datagrams, one way */
     struct bal_key key, other_key, second_key; /* second: of fleets whose key is being changed */
     bool two_keys;
     uint64_t pids, numbers;

@@ -13,7 +13,7 @@ static bool holds(const struct world *w) {
 /* ---- after every operation ---- */
 
 void *any_view(const struct host *h) {
-    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
         if (h->worker[i].alive)
             return h->worker[i].view;
     return NULL;

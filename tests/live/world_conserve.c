@@ -55,7 +55,7 @@ static bool holds_any(const struct world *w, const struct host *h, const struct 
 static const struct bal_station *idle_station(const struct world *w, const struct host *h) {
     const struct app *app = &w->app[h->index];
     const struct bal_station *s = NULL;
-    for (uint32_t i = 0; h->up && i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; h->up && i < WORKERS_MAX; i++)
         if (h->worker[i].alive)
             s = h->worker[i].view;
     if (!s || !app->up || app->fails)
@@ -128,7 +128,7 @@ static void check_unheard(struct world *w, const struct host *h, const struct ba
 
 void check_conservation(struct world *w, struct host *h) {
     const struct bal_dispatcher *d = NULL;
-    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
         if (h->worker[i].alive)
             d = h->worker[i].view;
     if (!d || !w->stations || h->deafened || h->reshaped)

@@ -20,7 +20,7 @@ static bool has_processes(const struct world *w, const struct host *h) {
 }
 
 uint32_t host_find(const struct host *h, uint64_t pid) {
-    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
         if (h->worker[i].alive && h->worker[i].pid == pid)
             return i;
     return NOBODY;
@@ -28,7 +28,7 @@ uint32_t host_find(const struct host *h, uint64_t pid) {
 
 uint32_t host_any(struct world *w, struct host *h) {
     uint32_t found = NOBODY, seen = 0;
-    for (uint32_t i = 0; h->up && i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; h->up && i < WORKERS_MAX; i++)
         if (h->worker[i].alive && !h->worker[i].retiring && bal_rng_below(&w->rng, ++seen) == 0)
             found = i;
     return found;
@@ -36,7 +36,7 @@ uint32_t host_any(struct world *w, struct host *h) {
 
 static uint32_t host_active(const struct host *h) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
         count += h->worker[i].alive && !h->worker[i].retiring;
     return count;
 }
@@ -100,8 +100,8 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
     enum bal_code code;
     op_begin(w, h);
     if (is_dispatcher(h)) {
-        struct bal_dispatcher_server servers[STATIONS_MOST];
-        char names[STATIONS_MOST][16];
+        struct bal_dispatcher_server servers[STATIONS_MAX];
+        char names[STATIONS_MAX][16];
         uint32_t count = 0;
         for (uint32_t i = 0; i < w->servers; i++) {
             if (i == h->left_out || w->servers_join)
@@ -125,7 +125,7 @@ void host_configure(struct world *w, struct host *h, uint32_t worker) {
                                                                        .falls = CHECK_FALLS,
                                                                        .mandatory = w->seed % 5 == 0});
     } else {
-        uint64_t dispatchers[DISPATCHERS_MOST], stations[STATIONS_MOST];
+        uint64_t dispatchers[DISPATCHERS_MAX], stations[STATIONS_MAX];
         uint32_t others = 0;
         for (uint32_t i = 0; i < w->dispatchers; i++)
             dispatchers[i] = w->host[i].id;
@@ -152,9 +152,9 @@ static void *new_view(const struct world *w, const struct host *h) {
 /* One more process, if there is room: else it is tried again later, when the dead have been reaped. */
 static bool spawn(struct world *w, struct host *h) {
     uint32_t i = 0;
-    while (i < WORKERS_MOST && h->worker[i].alive)
+    while (i < WORKERS_MAX && h->worker[i].alive)
         i++;
-    if (i == WORKERS_MOST)
+    if (i == WORKERS_MAX)
         return false;
     struct worker *worker = &h->worker[i];
     free(worker->view);
@@ -259,7 +259,7 @@ void host_crash(struct world *w, struct host *h) {
     world_note(w, "host %u crashes", number_of(w, h));
     h->up = false;
     check_before_crash(w, h);
-    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
         if (h->worker[i].alive) {
             h->worker[i].alive = false;
             for_each_leg(w, h, h->worker[i].pid, request_leg_dies);
@@ -273,7 +273,7 @@ void host_crash(struct world *w, struct host *h) {
 
 /* Some of those that retire say that they check no more; of others it shows. */
 static void release_checks(struct world *w, struct host *h) {
-    for (uint32_t i = 0; w->checked && is_dispatcher(h) && i < WORKERS_MOST; i++) {
+    for (uint32_t i = 0; w->checked && is_dispatcher(h) && i < WORKERS_MAX; i++) {
         if (!h->worker[i].alive || h->worker[i].retiring || world_chance(w, 0.5))
             continue;
         op_begin(w, h);
@@ -288,7 +288,7 @@ void host_reload(struct world *w, struct host *h) {
         return;
     world_note(w, "host %u reloads", number_of(w, h));
     release_checks(w, h);
-    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
         h->worker[i].retiring = h->worker[i].alive;
     for (uint32_t i = 0; i < h->workers; i++)
         if (!spawn(w, h))
@@ -308,7 +308,7 @@ static bool has_legs(const struct world *w, const struct host *h, uint64_t pid) 
 
 /* Processes that have finished what they had leave. */
 static void retire(struct world *w, struct host *h) {
-    for (uint32_t i = 0; i < WORKERS_MOST; i++) {
+    for (uint32_t i = 0; i < WORKERS_MAX; i++) {
         struct worker *worker = &h->worker[i];
         if (!worker->alive || !worker->retiring || has_legs(w, h, worker->pid))
             continue;
@@ -328,7 +328,7 @@ static void retire(struct world *w, struct host *h) {
 static void reap(struct world *w, struct host *h) {
     later(w, h, REAP, REAP_EVERY * MS);
     retire(w, h);
-    for (uint32_t i = 0; i < 2 * WORKERS_MOST; i++) {
+    for (uint32_t i = 0; i < 2 * WORKERS_MAX; i++) {
         const uint32_t worker = host_any(w, h);
         uint64_t pid, start;
         if (worker == NOBODY)
@@ -375,7 +375,7 @@ static void check_server(struct world *w, struct host *h, struct bal_dispatcher 
 /* All processes ask what they are to check. Returns when the next check is due, by the clock of the host. */
 static uint64_t check_servers(struct world *w, struct host *h) {
     uint64_t due = UINT64_MAX;
-    for (uint32_t i = 0; w->checked && i < WORKERS_MOST; i++) {
+    for (uint32_t i = 0; w->checked && i < WORKERS_MAX; i++) {
         struct bal_dispatcher *d = h->worker[i].view;
         struct bal_check_order order;
         if (!h->worker[i].alive || h->worker[i].retiring)
@@ -461,7 +461,7 @@ void host_begin(struct world *w, uint32_t number) {
 }
 
 void host_end(struct host *h) {
-    for (uint32_t i = 0; i < WORKERS_MOST; i++)
+    for (uint32_t i = 0; i < WORKERS_MAX; i++)
         free(h->worker[i].view);
     free(h->block);
     free(h->before);

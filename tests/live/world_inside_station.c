@@ -6,8 +6,8 @@
 void inside_tear_station(struct bal_station *s, const char *before, struct bal_rng *rng) {
     const struct torn_part peers = {(char *)s->peer, s->block->config.peers * sizeof *s->peer,
                                     sizeof *s->peer};
-    const struct torn_part jobs = {s->ledger.entries, s->ledger.head->capacity * sizeof(struct job),
-                                   sizeof(struct job)};
+    const struct torn_part jobs = {s->ledger.entries, s->ledger.head->capacity * sizeof(struct station_job),
+                                   sizeof(struct station_job)};
     const struct torn_part workers = {(char *)s->worker, s->block->config.workers * sizeof *s->worker, 0};
     tear((char *)s->block, before, s->block->size, &peers, &jobs, &workers, rng);
     s->block->busy = 1;
@@ -37,14 +37,14 @@ bool inside_station_has_news(const struct bal_station *s, uint32_t owner) {
     return owner != BAL_NOBODY && s->worker[owner].news.count > 0;
 }
 
-static const char *disorder(const struct bal_station *s, const struct job *j) {
+static const char *disorder(const struct bal_station *s, const struct station_job *j) {
     const struct bal_list *waiting = s->block->waiting;
     for (uint32_t rank = 0; j->entry.state == GRANTED && rank < j->entry.rank; rank++)
         if (waiting[rank].count)
             return "a request runs, and a more urgent one waits";
     for (uint32_t rank = j->entry.rank; j->entry.state == FORWARDING && rank < s->block->config.classes;
          rank++) {
-        const struct job *last = waiting[rank].count ? job_at(s, waiting[rank].last) : NULL;
+        const struct station_job *last = waiting[rank].count ? job_at(s, waiting[rank].last) : NULL;
         if (last && !last->moved && (rank > j->entry.rank || last->entry.order > j->place))
             return "a request is given away, and a less urgent or later one is not";
     }
@@ -82,8 +82,8 @@ void inside_stamp_station(struct bal_station *s, struct bal_message *message) {
 bool inside_is_reserved(const struct bal_station *s, uint64_t dispatcher, uint64_t time) {
     const double now = (double)time;
     for (uint32_t i = 0; i < s->block->config.peers; i++) {
-        const struct peer *peer = &s->peer[i];
-        const struct bal_claim *claim = &peer->party.claim;
+        const struct station_peer *peer = &s->peer[i];
+        const struct bal_slot_claim *claim = &peer->party.claim;
         if (peer->kind == DISPATCHER && s->peer_id[i] == dispatcher)
             return peer->party.offered && claim->held && now < claim->backlog_valid_until &&
                    now >= claim->barred_until && now < claim->offered_at + (double)s->block->config.beat_ns;

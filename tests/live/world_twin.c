@@ -52,7 +52,7 @@ void twin_torn(struct host *h, uint32_t worker) {
     h->deafened = is_dispatcher(h) && inside_is_deafened(h->worker[worker].view);
     h->announced = 0;
     h->absent = NOBODY;
-    for (uint32_t server = 0; server < STATIONS_MOST; server++) {
+    for (uint32_t server = 0; server < STATIONS_MAX; server++) {
         h->closing[server].row = UINT32_MAX;
         h->declined_until[server] = 0;
         h->resynced[server] = true;
@@ -62,7 +62,7 @@ void twin_torn(struct host *h, uint32_t worker) {
 /* ---- processes that wait for news, and the order of requests ---- */
 
 static void check_woken(struct world *w, const struct host *h) {
-    for (uint32_t i = 0; i < WORKERS_MOST; i++) {
+    for (uint32_t i = 0; i < WORKERS_MAX; i++) {
         const struct worker *worker = &h->worker[i];
         if (!worker->alive || worker->news_due)
             continue;
@@ -476,7 +476,7 @@ static bool accepts(const struct world *w, const struct host *h) {
 }
 
 static bool is_member(const struct world *w, const struct host *h, const struct host *sender) {
-    struct bal_member members[DISPATCHERS_MOST + STATIONS_MOST];
+    struct bal_member members[DISPATCHERS_MAX + STATIONS_MAX];
     const void *view = any_view(h);
     if (!view || !w->joins || !accepts(w, h))
         return false;
@@ -542,7 +542,7 @@ void twin_hear(struct world *w, struct host *h, const struct bal_message *messag
     const bool matters = late || message->type == BAL_MSG_GRANT || is_dispatcher(h);
     const struct known before = matters ? known_of(w, h, sender) : (struct known){0};
     const bool hunger = !is_dispatcher(h) && message->type == BAL_MSG_BACKLOG;
-    uint32_t offered[DISPATCHERS_MOST] = {0};
+    uint32_t offered[DISPATCHERS_MAX] = {0};
     const uint32_t reserved = hunger ? reserved_for_others(w, h, sender, offered) : 0;
     const uint32_t slots = reserved ? inside_slots(any_view(h)) : 0;
     if (from->boot != message->boot && is_dispatcher(h) && !is_dispatcher(sender))

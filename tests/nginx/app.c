@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
     struct serve_options options = {.seed = 1};
     unsigned first = 0;
     if (argc < 4 || argc > 5 || bal_servers_parse(argv[1], &options.servers, &err) ||
-        bal_servers_count(&options.servers) > SERVE_MOST || !read_count(argv[2], 1000000, &options.slots) ||
+        bal_servers_count(&options.servers) > SERVE_MAX || !read_count(argv[2], 1000000, &options.slots) ||
         options.slots == 0 || bal_dist_parse(argv[3], &options.service, &err) ||
         (argc == 5 && !read_count(argv[4], 65535, &first))) {
         fprintf(stderr, "usage: app SERVERS SLOTS SERVICE [FIRST_PORT] %s\n", err.text);

@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ZONES_MOST = 64 };
+enum { ZONES_MAX = 64 };
 
 static volatile int32_t *wanted;
 static struct {
     const volatile uint64_t *words;
     size_t count;
-} zones[ZONES_MOST];
+} zones[ZONES_MAX];
 static int zone_count;
 
 /* Before the program begins: nginx takes the environment from its workers. */
@@ -35,7 +35,7 @@ __attribute__((constructor)) static void open_file(void) {
 /* With files of 64 bits it is mmap64, in nginx as here. */
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
     void *zone = (void *)syscall(SYS_mmap, address, size, protection, flags, fd, offset);
-    if (zone != MAP_FAILED && flags & MAP_SHARED && flags & MAP_ANONYMOUS && zone_count < ZONES_MOST) {
+    if (zone != MAP_FAILED && flags & MAP_SHARED && flags & MAP_ANONYMOUS && zone_count < ZONES_MAX) {
         zones[zone_count].words = zone;
         zones[zone_count++].count = size / sizeof(uint64_t);
     }

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "close.h"
-#include "engine/network.h"
+#include "engine/network_engine.h"
 #include "exact.h"
 
 enum { RUNS = 20 };

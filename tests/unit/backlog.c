@@ -147,7 +147,7 @@ static void one_of_a_few_that_are_drawn(void **state) {
 
 static void an_offer_is_reserved_for_one_beat(void **state) {
     (void)state;
-    struct bal_claim c = {.offered_at = 100};
+    struct bal_slot_claim c = {.offered_at = 100};
     assert_false(claim_is_reserved(&c, 100, beat)); /* it does not hold any */
     claim_update(&c, 2, 200);
     assert_true(claim_is_reserved(&c, 100, beat));
@@ -160,7 +160,7 @@ static void an_offer_is_reserved_for_one_beat(void **state) {
 /* One that did not use its offer is barred for three beats; a job of it ends that. */
 static void who_does_not_use_an_offer_is_barred(void **state) {
     (void)state;
-    struct bal_claim c = {.offered_at = 100};
+    struct bal_slot_claim c = {.offered_at = 100};
     claim_retract(&c, 111, beat);
     assert_false(claim_is_barred(&c, 111)); /* it never said that it is hungry */
     claim_update(&c, 1, 1000);

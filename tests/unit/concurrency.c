@@ -13,7 +13,7 @@
 
 #include "ballast/random.h"
 #include "ballast/speeds.h"
-#include "live/concurrency.h"
+#include "live/concurrency_private.h"
 
 static void assert_near(double value, double right, double tolerance) {
     if (!(fabs(value - right) <= tolerance))

@@ -35,13 +35,13 @@ static void has_the_values_it_says(void **unused) {
     const struct bal_curve constant = parsed("constant");
     is(&constant, 0, 1);
     is(&constant, 1e9, 1);
-    assert_true(bal_curve_most(&constant) == 1);
+    assert_true(bal_curve_max(&constant) == 1);
     const struct bal_curve sine = parsed("sine(0.4, 8)");
     is(&sine, 0, 1);
     is(&sine, 2, 1.4);
     is(&sine, 6, 0.6);
     is(&sine, 9, 1 + 0.4 * sin(acos(-1) / 4));
-    assert_true(bal_curve_most(&sine) == 1.4);
+    assert_true(bal_curve_max(&sine) == 1.4);
     const struct bal_curve table = parsed("table(1:0.5 3:2  4:0)");
     is(&table, -5, 0.5);
     is(&table, 1, 0.5);
@@ -50,7 +50,7 @@ static void has_the_values_it_says(void **unused) {
     is(&table, 3.25, 1.5);
     is(&table, 4, 0);
     is(&table, 100, 0);
-    assert_true(bal_curve_most(&table) == 2);
+    assert_true(bal_curve_max(&table) == 2);
     const struct bal_curve point = parsed("table(7:0.3)");
     is(&point, 0, 0.3);
     is(&point, 8, 0.3);
@@ -66,7 +66,7 @@ static void tables_repeat(void **unused) {
         is(&table, start + 3.25, 1.5);
     }
     is(&table, 4, 0.5);
-    assert_true(isinf(bal_curve_end(&table)) && bal_curve_most(&table) == 2);
+    assert_true(isinf(bal_curve_end(&table)) && bal_curve_max(&table) == 2);
     const struct bal_curve once = parsed("table(1:0.5 3:2 4:0)"), sine = parsed("sine(0.4,8)"),
                            constant = parsed("constant");
     assert_true(bal_curve_end(&once) == 4);

@@ -17,7 +17,7 @@
 enum { NUMBERS = 64 };
 
 /* Values of k events; those of a bin of several numbers are spread evenly over them. */
-struct numbers {
+struct erlang_numbers {
     unsigned kinds;
     double k[NUMBERS];
     uint64_t count[NUMBERS];
@@ -29,7 +29,7 @@ static double width_at(double k) {
 }
 
 /* How many of them are expected to take less than x. */
-static double expected_below(const struct numbers *numbers, double mean) {
+static double expected_below(const struct erlang_numbers *numbers, double mean) {
     double sum = 0;
     for (unsigned i = 0; i < numbers->kinds; i++) {
         const double width = width_at(numbers->k[i]);
@@ -41,7 +41,7 @@ static double expected_below(const struct numbers *numbers, double mean) {
 }
 
 /* The most by which the counts below an edge are wrong, over all values. */
-static double worst_of(const struct numbers *numbers, double rate, uint64_t *total) {
+static double worst_of(const struct erlang_numbers *numbers, double rate, uint64_t *total) {
     struct bal_histogram *histogram = calloc(1, sizeof *histogram);
     assert_non_null(histogram);
     *total = 0;
@@ -70,7 +70,7 @@ static void small_numbers_are_exact(void **state) {
     struct bal_rng rng;
     bal_rng_init(&rng, 1, 0, BAL_STREAM_TEST);
     for (unsigned round = 0; round < 20; round++) {
-        struct numbers numbers = {.kinds = 1 + bal_rng_below(&rng, 6)};
+        struct erlang_numbers numbers = {.kinds = 1 + bal_rng_below(&rng, 6)};
         for (unsigned i = 0; i < numbers.kinds; i++) {
             numbers.k[i] = 1 + bal_rng_below(&rng, round < 10 ? 5 : 20);
             numbers.count[i] = 1 + bal_rng_below(&rng, 1000000);
@@ -86,7 +86,7 @@ static void one_number_is_close(void **state) {
     (void)state;
     static const double events[] = {30, 60, 200, 255, 1000, 5000, 20000, 60000};
     for (unsigned i = 0; i < sizeof events / sizeof *events; i++) {
-        const struct numbers numbers = {1, {events[i]}, {1000000}};
+        const struct erlang_numbers numbers = {1, {events[i]}, {1000000}};
         uint64_t total;
         assert_true(worst_of(&numbers, 1.9 * events[i], &total) <= 0.004 * (double)total);
     }
@@ -96,7 +96,7 @@ static void one_number_is_close(void **state) {
 static void many_numbers_are_closer(void **state) {
     (void)state;
     for (double scale = 20; scale <= 20000; scale *= 10) {
-        struct numbers numbers = {.kinds = NUMBERS};
+        struct erlang_numbers numbers = {.kinds = NUMBERS};
         for (unsigned i = 0; i < NUMBERS; i++) {
             numbers.k[i] = ceil(scale * (i + 1) / 16);
             numbers.count[i] = (uint64_t)(1e6 * exp(-(double)i / 12));

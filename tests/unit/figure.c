@@ -15,9 +15,9 @@
 
 #include "ballast/figure.h"
 #include "ballast/random.h"
+#include "figure/axis_scale.h"
 #include "figure/layout.h"
 #include "figure/pen.h"
-#include "figure/scale.h"
 #include "format/text.h"
 
 /* ---- axes ---- */

@@ -308,7 +308,7 @@ static struct bal_trace *trace_of(const char *text, double rate, double span, un
     assert_int_equal(bal_curve_parse(text, &curve, NULL), BAL_OK);
     assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
     bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
-    const double most = bal_curve_most(&curve);
+    const double most = bal_curve_max(&curve);
     double time = 0;
     while (time < span) {
         if (rate < 0 || bal_rng_uniform(&rng) * most < bal_curve_at(&curve, time))
@@ -355,7 +355,7 @@ static struct bal_trace *drawn_trace(const char *text, const char *curve_text, d
     assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);
     bal_rng_init(&rng, seed, 0, BAL_STREAM_TEST);
     bal_rng_init(&thinning, seed, 1, BAL_STREAM_TEST);
-    const double most = bal_curve_most(&curve);
+    const double most = bal_curve_max(&curve);
     bal_arrival_source_init(&source, &arrivals, 1 / (rate * most), &rng);
     double time = 0;
     bool real = true;

@@ -345,7 +345,7 @@ static void recorded_requests_come_as_recorded(void **state) {
 struct counted {
     struct bal_load load;
     struct bal_load_result result;
-    struct tally tally;
+    struct request_tally tally;
 };
 
 static struct counted *begin_counting(void) {

@@ -921,7 +921,7 @@ static void accounts_for_skipped_lines(void **state) {
     /* 0.000 is less than half a millisecond: a job all the same, of a quarter */
     assert_int_equal(r->summary.skipped[BAL_LOG_ZERO], 0);
     assert_int_equal(r->summary.zeros, 3);
-    assert_true(r->summary.zero_most == 0.25e-3);
+    assert_true(r->summary.max_zero == 0.25e-3);
     assert_int_equal(r->summary.jobs, 4);
     assert_int_equal(r->job[0].size + r->job[1].size + r->job[2].size + r->job[3].size, S / 4 + 3 * S / 4000);
     r = read_text(

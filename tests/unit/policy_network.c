@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../goodness.h"
-#include "../host.h"
+#include "../policy_host.h"
 
 enum { N = 8 };
 

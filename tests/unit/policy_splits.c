@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../goodness.h"
-#include "../host.h"
+#include "../policy_host.h"
 
 enum { N = 6, DRAWS = 40000 };
 

@@ -131,12 +131,12 @@ static void misfits_are_refused(void **state) {
 
 /* ---- the search ---- */
 
-static struct bal_offers *search(const struct bal_wish *wish) {
+static struct bal_price_offers *search(const struct bal_wish *wish) {
     const struct bal_case c = {.model = model_of("100", 0.8, "exp"),
                                .run = {.seed = 1, .time = 300, .warmup = 0.2},
                                .replications = 4};
     const struct bal_lab_options options = {.threads = 2};
-    struct bal_offers *offers;
+    struct bal_price_offers *offers;
     struct bal_error err;
     if (bal_price_search(&c, wish, &options, &offers, &err))
         fail_msg("%s", err.text);
@@ -147,7 +147,7 @@ static double messages_of(const struct bal_offer *offer) {
     return offer->result.metric[BAL_MESSAGES_PER_JOB].mean;
 }
 
-static void assert_in_order(const struct bal_offers *offers) {
+static void assert_in_order(const struct bal_price_offers *offers) {
     for (size_t i = 1; i < offers->count; i++) {
         const struct bal_offer *x = &offers->offer[i - 1], *y = &offers->offer[i];
         if (y->fulfilment == BAL_WISH_MET) {
@@ -165,7 +165,7 @@ static void offers_are_sound(void **state) {
     static const struct bal_wish wishes[] = {
         {0.3, 6, 50}, {0.4, INFINITY, INFINITY}, {1.2, 0.5, 16}, {0.05, 1.2, INFINITY}, {2.5, 0, 8}};
     for (size_t w = 0; w < LENGTH(wishes); w++) {
-        struct bal_offers *offers = search(&wishes[w]);
+        struct bal_price_offers *offers = search(&wishes[w]);
         assert_true(offers->count > 0);
         assert_in_order(offers);
         size_t cheapest = 0;
@@ -195,7 +195,7 @@ static void offers_are_sound(void **state) {
 static void theory_proposes_simulation_disposes(void **state) {
     (void)state;
     const struct bal_wish wish = {0.3, 4, 8};
-    struct bal_offers *offers = search(&wish);
+    struct bal_price_offers *offers = search(&wish);
     const struct bal_offer *best = &offers->offer[0];
     assert_int_equal(best->fulfilment, BAL_WISH_MET);
     assert_string_equal(best->policy.policy->name, "rcpb");
@@ -208,7 +208,7 @@ static void theory_proposes_simulation_disposes(void **state) {
 static void the_impossible_is_said_to_be(void **state) {
     (void)state;
     const struct bal_wish wish = {0.05, 1, 24};
-    struct bal_offers *offers = search(&wish);
+    struct bal_price_offers *offers = search(&wish);
     assert_true(offers->count > 0);
     assert_in_order(offers);
     for (size_t i = 0; i < offers->count; i++) {
@@ -236,7 +236,7 @@ static void doubted_results_decide_nothing(void **state) {
                          .replications = 3};
     const struct bal_lab_options options = {.threads = 2};
     const struct bal_wish wish = {1, 0, 20};
-    struct bal_offers *offers;
+    struct bal_price_offers *offers;
     struct bal_error err;
     for (int open = 0; open <= 1; open++) {
         c.max_run_length = open ? c.run.time : 0;
@@ -264,7 +264,7 @@ static void bad_wishes_are_refused(void **state) {
         .model = model_of("10", 0.8, "exp"), .run = {.seed = 1, .time = 10}, .replications = 1};
     const struct bal_lab_options options = {.threads = 1};
     const struct bal_wish bad[] = {{0, 1, 1}, {NAN, 1, 1}, {1, -1, 1}, {1, 1, -1}};
-    struct bal_offers *offers;
+    struct bal_price_offers *offers;
     struct bal_error err;
     for (size_t i = 0; i < LENGTH(bad); i++)
         assert_int_equal(bal_price_search(&c, &bad[i], &options, &offers, &err), BAL_E_RANGE);

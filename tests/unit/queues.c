@@ -46,7 +46,7 @@ static void assert_blocks(const struct bal_queues *queues) {
         const size_t bytes = bal_item_bytes(queues->words);
         const char *end = a->block + a->size * bytes;
         const char *line = (const char *)a + bal_ring_line(queues->words);
-        assert_true(a->block == a->inside ? end <= line && line < end + bytes : a->size >= BAL_RING_LEAST);
+        assert_true(a->block == a->inside ? end <= line && line < end + bytes : a->size >= BAL_RING_MIN);
         assert_true(queues->length[i] <= a->size);
         for (uint32_t j = 0; j < i; j++) {
             const struct bal_ring *b = ring_of(queues, j);

@@ -21,7 +21,7 @@
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)
 
-enum { JOBS = 30000, SLOTS_MOST = 16, SERVERS_MOST = 64 };
+enum { JOBS = 30000, SLOTS_MAX = 16, SERVERS_MAX = 64 };
 
 /* A job of a fleet: when it came, how long it was served, where, when it left. */
 struct truth {
@@ -56,7 +56,7 @@ static void draw_jobs(const struct fleet *fleet, struct truth *job) {
 
 /* Each server takes its jobs in order, each when one of its slots is free. */
 static void serve_in_order(const struct fleet *fleet, struct truth *job) {
-    static int64_t free_at[SERVERS_MOST][SLOTS_MOST];
+    static int64_t free_at[SERVERS_MAX][SLOTS_MAX];
     memset(free_at, 0, sizeof free_at);
     for (int i = 0; i < JOBS; i++) {
         int64_t *slot = free_at[job[i].server];
@@ -564,7 +564,7 @@ static void light_parts_tell_service_times(void **unused) {
 /* No servers are named, and nobody waits: the times are right as they are. */
 static void times_without_waiting_stay(void **unused) {
     (void)unused;
-    struct fleet fleet = {SERVERS_MOST, SLOTS_MOST, 0.02, EXPONENTIAL};
+    struct fleet fleet = {SERVERS_MAX, SLOTS_MAX, 0.02, EXPONENTIAL};
     struct bal_trace *logged = log_of(simulate(&fleet), MS, false);
     struct bal_recovery recovery;
     assert_null(recover(logged, (struct bal_recover_options){.step = 1e-3}, &recovery));
@@ -587,7 +587,7 @@ static void times_without_waiting_stay(void **unused) {
  * has left. */
 static struct bal_trace *hold(const struct fleet *fleet, int64_t step) {
     static struct truth job[JOBS];
-    static int64_t free_at[SERVERS_MOST * SLOTS_MOST];
+    static int64_t free_at[SERVERS_MAX * SLOTS_MAX];
     const uint32_t all = fleet->servers * fleet->slots;
     struct bal_trace *trace;
     assert_int_equal(bal_trace_new(NULL, &trace, NULL), BAL_OK);

@@ -157,7 +157,7 @@ static void tells_what_it_has(void **state) {
     assert_int_equal(info->high, 2);
     assert_int_equal(info->unordered, 2);
     assert_true(info->first == -1000000000 && info->last == 5000000000);
-    assert_true(info->span == 6 && info->work == 4 && info->size_mean == 1 && info->size_most == 1.5);
+    assert_true(info->span == 6 && info->work == 4 && info->size_mean == 1 && info->max_size == 1.5);
     assert_true(info->size_square == (0.0625 + 2.25 + 1.5625 + 1) / 4);
     bal_trace_free(trace);
 }
