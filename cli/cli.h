@@ -54,7 +54,7 @@ int cli_ask(const struct cli_command *command, int argc, char **argv);
  * status, with the reason printed. The caller ends *logs in any case. */
 struct bal_log_request;
 struct bal_logs;
-int cli_read_logs(const struct bal_log_request *request, char *const *paths, int count,
+int cli_read_logs(const struct bal_log_request *request, const char *const *paths, int count,
                   struct bal_logs *logs);
 
 /* Reports to the host, in one line, why the command fails, and returns CLI_BAD_INPUT. */

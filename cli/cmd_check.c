@@ -13,21 +13,11 @@ struct args {
     bool schema, fields;
 };
 
-static enum bal_code set_schema(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->schema = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_fields(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->fields = true;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
-    {"schema", NULL, "print the JSON schema of experiment files, for editors", set_schema},
-    {"fields", NULL, "print every field of experiment files, in Markdown", set_fields},
+    {"schema", NULL, "print the JSON schema of experiment files, for editors",
+     BAL_STORES_FLAG(struct args, schema)},
+    {"fields", NULL, "print every field of experiment files, in Markdown",
+     BAL_STORES_FLAG(struct args, fields)},
 };
 
 /* Trials at least; a precision may ask for more. */

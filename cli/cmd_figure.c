@@ -18,12 +18,6 @@ struct args {
     struct bal_figure_size size;
 };
 
-static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->output = value;
-    return BAL_OK;
-}
-
 static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
     unsigned formats = 0;
     for (const char *at = value; *at;) {
@@ -81,7 +75,8 @@ static const struct bal_option options[] = {
     {"height", "LENGTH", "the same (default: as the figure needs it)", set_height},
     {"font-size", "LENGTH", "of letters, on paper; lines and shapes grow with them (default 8pt)",
      set_font_size},
-    {"output", "DIR", "a directory, made if it is not there; also -o (default: the current one)", set_output},
+    {"output", "DIR", "a directory, made if it is not there; also -o (default: the current one)",
+     BAL_STORES_TEXT(struct args, output)},
 };
 
 struct figure_names {

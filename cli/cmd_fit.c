@@ -34,12 +34,6 @@ static enum bal_code set_law(void *into, const char *value, struct bal_error *er
     return bal_fail(err, BAL_E_UNKNOWN, "not one of %s", list);
 }
 
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    if (strcmp(value, "csv") == 0)
-        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, markdown, json");
-    return bal_request_set_format(into, value, err);
-}
-
 static const struct bal_option options[] = {
     {.help = "a number, or COUNTxSPEED,...: 40 or 20x1,20x2 (default: for a load of 0.7)",
      .setting = "servers",
@@ -48,10 +42,12 @@ static const struct bal_option options[] = {
     {"law", "NAME", "det, exp, erlang, lognormal, moments, hyper or phase (default: the best)", set_law},
     BAL_LOG_OPTIONS,
     {"seed", "S", "another seed for arrivals that are spread within their second (default 1)",
-     bal_request_set_seed},
-    {"format", "FORM", "of the table of laws: text, markdown or json (default text)", set_format},
-    {"output", "FILE", "write the experiment there (default: standard output)", bal_request_set_output},
-    {"quiet", NULL, "neither progress bar nor table of laws", bal_request_set_quiet},
+     BAL_STORES_WHOLE(struct bal_request, seed, 0, 9007199254740991, "a whole number from 0")},
+    {"format", "FORM", "of the table of laws: text, markdown or json (default text)",
+     bal_request_set_format_but_csv},
+    {"output", "FILE", "write the experiment there (default: standard output)",
+     BAL_STORES_TEXT(struct bal_request, output)},
+    {"quiet", NULL, "neither progress bar nor table of laws", BAL_STORES_FLAG(struct bal_request, quiet)},
 };
 
 /* ---- the work, in the order in which it is done ---- */
@@ -127,7 +123,7 @@ static int report_of(struct fit_work *work, char **logs, int count) {
 
 static int fit_logs(struct fit_work *work, char **logs, int count) {
     struct bal_error err = {0};
-    const int status = cli_read_logs(&work->args->log, logs, count, &work->logs);
+    const int status = cli_read_logs(&work->args->log, (const char *const *)logs, count, &work->logs);
     if (status >= 0)
         return status;
     const enum bal_code code = fit_models(work, &err);

@@ -19,21 +19,10 @@ struct args {
     bool manual, completion;
 };
 
-static enum bal_code set_manual(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->manual = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_completion(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->completion = true;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
-    {"manual", NULL, "the whole manual page, as mdoc source", set_manual},
-    {"completion", NULL, "completion of command lines, as bash source", set_completion},
+    {"manual", NULL, "the whole manual page, as mdoc source", BAL_STORES_FLAG(struct args, manual)},
+    {"completion", NULL, "completion of command lines, as bash source",
+     BAL_STORES_FLAG(struct args, completion)},
 };
 
 static int help_main(const struct cli_command *command, int argc, char **argv) {

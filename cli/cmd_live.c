@@ -21,12 +21,6 @@ struct args {
     struct cli_results results;
 };
 
-static enum bal_code set_db(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->db = value;
-    return BAL_OK;
-}
-
 static enum bal_code set_module(void *into, const char *value, struct bal_error *err) {
     if (access(value, R_OK) != 0)
         return bal_fail(err, BAL_E_IO, "cannot be read");
@@ -34,32 +28,13 @@ static enum bal_code set_module(void *into, const char *value, struct bal_error 
     return BAL_OK;
 }
 
-static enum bal_code set_again(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->again = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return bal_form_parse(value, &((struct args *)into)->results.format, err);
-}
-
-static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->results.output = value;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
-    {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
-    {"again", NULL, "measure again what has been measured already", set_again},
+    CLI_STORE_OPTION(struct args),
+    {"again", NULL, "measure again what has been measured already", BAL_STORES_FLAG(struct args, again)},
     {"module", "FILE", "the module for nginx (default: next to ballast, or where nginx has its modules)",
      set_module},
-    {"quick", NULL, "with what the file says under quick", cli_set_quick},
-    {"full", NULL, "with what the file says under full", cli_set_full},
-    CLI_THREADS_OPTION,
-    {"format", "FORM", "text, markdown, csv or json (default text)", set_format},
-    {"output", "FILE", "write the results there (default: standard output)", set_output},
+    CLI_TRIAL_OPTIONS,
+    CLI_RESULT_OPTIONS(struct args),
     CLI_QUIET_OPTION,
 };
 

@@ -14,49 +14,13 @@
 
 struct args {
     struct bal_log_request log; /* first: its setters take the whole */
-    char *replay;               /* a log; NULL: none */
+    const char *replay;         /* a log; NULL: none */
     struct bal_load load;
     struct bal_dist service;
     double requests, connections;
 };
 
 /* ---- options ---- */
-
-static enum bal_code set_rate(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-3, 1e6, false, "a number from 0.001 to 1M"};
-    return bal_option_number(value, &range, &((struct args *)into)->load.rate, err);
-}
-
-static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-3, 1e7, false, "a number of seconds from 0.001 to 10M"};
-    return bal_option_number(value, &range, &((struct args *)into)->load.seconds, err);
-}
-
-static enum bal_code set_requests(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 1e12, true, "a whole number from 1"};
-    return bal_option_number(value, &range, &((struct args *)into)->requests, err);
-}
-
-static enum bal_code set_connections(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 1e6, true, "a whole number from 1 to 1M"};
-    return bal_option_number(value, &range, &((struct args *)into)->connections, err);
-}
-
-static enum bal_code set_timeout(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-3, 1e5, false, "a number of seconds from 0.001 to 100k"};
-    return bal_option_number(value, &range, &((struct args *)into)->load.timeout, err);
-}
-
-static enum bal_code set_replay(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->replay = (char *)value; /* one of argv */
-    return BAL_OK;
-}
-
-static enum bal_code set_speedup(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1M"};
-    return bal_option_number(value, &range, &((struct args *)into)->load.speedup, err);
-}
 
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
@@ -106,22 +70,13 @@ static enum bal_code set_body(void *into, const char *value, struct bal_error *e
     return code;
 }
 
-static enum bal_code set_fresh(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->load.fresh = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_no_resend(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->load.no_resend = true;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
-    {"rate", "R", "requests per second (default 100)", set_rate},
-    {"seconds", "T", "send for so long (default 10, unless --requests is given)", set_seconds},
-    {"requests", "N", "end after so many", set_requests},
+    {"rate", "R", "requests per second (default 100)",
+     BAL_STORES_NUMBER(struct args, load.rate, 1e-3, 1e6, "a number from 0.001 to 1M")},
+    {"seconds", "T", "send for so long (default 10, unless --requests is given)",
+     BAL_STORES_NUMBER(struct args, load.seconds, 1e-3, 1e7, "a number of seconds from 0.001 to 10M")},
+    {"requests", "N", "end after so many",
+     BAL_STORES_WHOLE(struct args, requests, 1, 1e12, "a whole number from 1")},
     {.setting = "arrivals",
      .help = "how requests come: poisson, mmpp(R1,T1;R2,T2;...), renewal(LAW) or batch(LAW)"},
     {.setting = "curve", .help = "rate over time in seconds: sine(A,P), table(T:F ...), file(PATH)"},
@@ -131,14 +86,19 @@ static const struct bal_option options[] = {
     {"header", "LINE", "a header to send: 'Accept: text/html'; repeat it", set_header},
     {"method", "METHOD", "of all requests (default GET; of --replay: as logged)", set_method},
     {"body", "BYTES", "how long the bodies of POST, PUT and PATCH are (default 0)", set_body},
-    {"connections", "N", "at most so many at a time (default 1000)", set_connections},
-    {"timeout", "T", "seconds to wait for an answer, from the intended time (default 10)", set_timeout},
-    {"fresh", NULL, "a new connection for each request", set_fresh},
-    {"no-resend", NULL, "a kept connection that closes without an answer is an error", set_no_resend},
-    {"replay", "LOG", "send what an access log has: methods, paths, times, service times", set_replay},
-    {"speedup", "X", "of --replay: X times as fast as recorded (default 1)", set_speedup},
-    BAL_LOG_OPTIONS,
+    {"connections", "N", "at most so many at a time (default 1000)",
+     BAL_STORES_WHOLE(struct args, connections, 1, 1e6, "a whole number from 1 to 1M")},
+    {"timeout", "T", "seconds to wait for an answer, from the intended time (default 10)",
+     BAL_STORES_NUMBER(struct args, load.timeout, 1e-3, 1e5, "a number of seconds from 0.001 to 100k")},
+    {"fresh", NULL, "a new connection for each request", BAL_STORES_FLAG(struct args, load.fresh)},
+    {"no-resend", NULL, "a kept connection that closes without an answer is an error",
+     BAL_STORES_FLAG(struct args, load.no_resend)},
+    {"replay", "LOG", "send what an access log has: methods, paths, times, service times",
+     BAL_STORES_TEXT(struct args, replay)},
+    {"speedup", "X", "of --replay: X times as fast as recorded (default 1)",
+     BAL_STORES_NUMBER(struct args, load.speedup, 1e-6, 1e6, "a number from 1e-6 to 1M")},
     BAL_SEED_OPTION,
+    BAL_LOG_OPTIONS,
     BAL_OUTPUT_OPTIONS,
 };
 

@@ -9,46 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum paper_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
-
 struct args {
     struct cli_trials trials; /* first: its options are shared */
     const char *figure;
     const char *output;
-    enum paper_format format;
+    enum bal_form format;
     struct bal_strbuf command;
 };
 
-static enum bal_code set_figure(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->figure = value;
-    return BAL_OK;
-}
-
-static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->output = value;
-    return BAL_OK;
-}
-
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    static const char *const names[] = {"text", "csv", "json", "markdown"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(value, names[i]) == 0) {
-            ((struct args *)into)->format = (enum paper_format)i;
-            return BAL_OK;
-        }
-    return bal_fail(err, BAL_E_UNKNOWN, "not one of text, csv, json, markdown");
-}
-
 static const struct bal_option options[] = {
-    {"figure", "K", "only the experiment of that name or with that figure", set_figure},
+    {"figure", "K", "only the experiment of that name or with that figure",
+     BAL_STORES_TEXT(struct args, figure)},
     {"quick", NULL, "small sizes: an answer in a minute or two", cli_set_quick},
     {"full", NULL, "the paper's own sizes", cli_set_full},
     {"output", "DIR", "for results, figures and report, also -o (default: NAME, NAME-quick, NAME-full)",
-     set_output},
+     BAL_STORES_TEXT(struct args, output)},
     CLI_THREADS_OPTION,
-    {"format", "FORM", "text, csv, json or markdown (default text)", set_format},
+    {"format", "FORM", "text, csv, json or markdown (default text)", BAL_STORES_FORM(struct args, format)},
     CLI_QUIET_OPTION,
 };
 
@@ -120,16 +97,16 @@ static int print_judgements(const struct args *args, const struct bal_paper_work
     if (status)
         return status;
     switch (args->format) {
-    case FORMAT_TEXT:
+    case BAL_FORM_TEXT:
         bal_paper_text(work, drawn, output.stream);
         break;
-    case FORMAT_CSV:
+    case BAL_FORM_CSV:
         bal_paper_csv(work, output.stream);
         break;
-    case FORMAT_JSON:
+    case BAL_FORM_JSON:
         bal_paper_json(work, output.stream);
         break;
-    case FORMAT_MARKDOWN:
+    case BAL_FORM_MARKDOWN:
         bal_paper_markdown(work, output.stream);
         break;
     }
@@ -156,7 +133,7 @@ static int list_papers(const struct args *args) {
     struct bal_error err = {0};
     struct bal_papers papers;
     char *directory;
-    if (args->format != FORMAT_TEXT && args->format != FORMAT_JSON)
+    if (args->format != BAL_FORM_TEXT && args->format != BAL_FORM_JSON)
         return cli_fail("--format: the list of papers is text or json; name a paper for its claims");
     struct cli_output output;
     if (bal_papers_directory(&directory, &err))
@@ -167,7 +144,7 @@ static int list_papers(const struct args *args) {
         return cli_fail("%s", err.text);
     int status = cli_output_open(&output, NULL);
     if (status == CLI_OK) {
-        (args->format == FORMAT_JSON ? bal_papers_json : bal_papers_text)(&papers, output.stream);
+        (args->format == BAL_FORM_JSON ? bal_papers_json : bal_papers_text)(&papers, output.stream);
         status = cli_output_close(&output);
     }
     bal_papers_fini(&papers);

@@ -29,12 +29,6 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     return bal_fail(err, BAL_E_UNKNOWN, "not one of text, json, markdown");
 }
 
-static enum bal_code set_check(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct choices *)into)->check = value;
-    return BAL_OK;
-}
-
 static struct bal_policy_spec with_defaults(const struct bal_policy *policy) {
     struct bal_policy_spec spec = {.policy = policy};
     for (unsigned i = 0; i < policy->param_count; i++)
@@ -255,7 +249,8 @@ static int policies_main(const struct cli_command *command, int argc, char **arg
 
 static const struct bal_option options[] = {
     {"format", "FORM", "text, json or markdown", set_format},
-    {"check", "FILE.so", "examine a policy of your own: does it keep the contract?", set_check},
+    {"check", "FILE.so", "examine a policy of your own: does it keep the contract?",
+     BAL_STORES_TEXT(struct choices, check)},
 };
 
 const struct cli_command cmd_policies = {

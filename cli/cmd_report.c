@@ -8,14 +8,9 @@ struct args {
     const char *output;
 };
 
-static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->output = value;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
-    {"output", "FILE", "write the page there, also -o (default: standard output)", set_output},
+    {"output", "FILE", "write the page there, also -o (default: standard output)",
+     BAL_STORES_TEXT(struct args, output)},
 };
 
 static int report_main(const struct cli_command *command, int argc, char **argv) {

@@ -28,18 +28,6 @@ static enum bal_code set_format(void *into, const char *value, struct bal_error 
     return bal_form_parse(value, &args->results.format, err);
 }
 
-static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->results.output = value;
-    return BAL_OK;
-}
-
-static enum bal_code set_list(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->list = true;
-    return BAL_OK;
-}
-
 static enum bal_code set_raw(struct args *args, const enum bal_raw_kind *kind, struct bal_error *err) {
     if (args->results.raw && args->results.raw != kind)
         return bal_fail(err, BAL_E_MODEL, "trials or histograms, not both");
@@ -59,12 +47,6 @@ static enum bal_code set_histograms(void *into, const char *value, struct bal_er
     return set_raw(into, &kind, err);
 }
 
-static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->results.seconds = true;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
     {"run", "K", "print the results of run K (default: list the runs)", set_run},
     {"format", "FORM", "print the results of run K, or of the last run, as text, markdown, csv or json",
@@ -74,9 +56,11 @@ static const struct bal_option options[] = {
     {"histograms", NULL,
      "in place of results the distributions of each replication, as csv or json (default csv)",
      set_histograms},
-    {"output", "FILE", "write them there (default: standard output)", set_output},
-    {"list", NULL, "list the runs, as text or markdown, whatever else is said", set_list},
-    {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
+    {"output", "FILE", "write them there (default: standard output)",
+     BAL_STORES_TEXT(struct args, results.output)},
+    {"list", NULL, "list the runs, as text or markdown, whatever else is said",
+     BAL_STORES_FLAG(struct args, list)},
+    CLI_SECONDS_OPTION(struct args),
 };
 
 /* "1.0.0+4f2a91c0d3be" and "1.0.0" are the same release. */

@@ -20,12 +20,6 @@ struct args {
     struct cli_results results;
 };
 
-static enum bal_code set_db(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->db = value;
-    return BAL_OK;
-}
-
 /* "2/16": the second of 16. */
 static enum bal_code set_shard(void *into, const char *value, struct bal_error *err) {
     static const char *const what =
@@ -41,39 +35,15 @@ static enum bal_code set_shard(void *into, const char *value, struct bal_error *
                                                                : bal_fail(err, BAL_E_MODEL, "%s", what);
 }
 
-static enum bal_code set_dry_run(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->dry_run = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return bal_form_parse(value, &((struct args *)into)->results.format, err);
-}
-
-static enum bal_code set_output(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->results.output = value;
-    return BAL_OK;
-}
-
-static enum bal_code set_seconds(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->results.seconds = true;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
-    {"db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)", set_db},
-    {"dry-run", NULL, "say what would be run and about how long it would take; run nothing", set_dry_run},
+    CLI_STORE_OPTION(struct args),
+    {"dry-run", NULL, "say what would be run and about how long it would take; run nothing",
+     BAL_STORES_FLAG(struct args, dry_run)},
     {"shard", "I/N", "run the I-th of N parts of the trials, to be merged with `ballast results merge`",
      set_shard},
-    {"quick", NULL, "with what the file says under quick", cli_set_quick},
-    {"full", NULL, "with what the file says under full", cli_set_full},
-    CLI_THREADS_OPTION,
-    {"format", "FORM", "text, markdown, csv or json (default text)", set_format},
-    {"output", "FILE", "write the results there (default: standard output)", set_output},
-    {"seconds", NULL, "csv: add the processor time, which differs from run to run", set_seconds},
+    CLI_TRIAL_OPTIONS,
+    CLI_RESULT_OPTIONS(struct args),
+    CLI_SECONDS_OPTION(struct args),
     CLI_QUIET_OPTION,
 };
 

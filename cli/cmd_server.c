@@ -30,12 +30,6 @@ struct args {
     enum bal_form format;
 };
 
-static enum bal_code set_upstream(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->upstream = value;
-    return BAL_OK;
-}
-
 static enum bal_code set_header(void *into, const char *value, struct bal_error *err) {
     for (const char *c = value; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -64,37 +58,19 @@ static enum bal_code set_slots(void *into, const char *value, struct bal_error *
     return read_count(value, 1, &((struct args *)into)->slots, err);
 }
 
-static enum bal_code set_backup(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->backup = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_wait(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->wait = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_timeout(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 86400, false, "seconds up to 86400"};
-    return bal_option_number(value, &range, &((struct args *)into)->timeout, err);
-}
-
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return bal_form_parse(value, &((struct args *)into)->format, err);
-}
-
 static const struct bal_option options[] = {
-    {"upstream", "NAME", "where dispatchers have several upstreams with that server", set_upstream},
+    {"upstream", "NAME", "where dispatchers have several upstreams with that server",
+     BAL_STORES_TEXT(struct args, upstream)},
     {"weight", "N", "add, set: its weight, for policies that use weights", set_weight},
     {"max-conns", "N", "add, set: requests at it at most, 0 for any number", set_max_conns},
     {"slots", "N", "add, set: requests that it works on at once", set_slots},
-    {"backup", NULL, "add: among the backup servers", set_backup},
-    {"wait", NULL, "drain, disable, remove: until it has no request left at any dispatcher", set_wait},
-    {"timeout", "SECONDS", "how long to --wait at most (default 300)", set_timeout},
+    {"backup", NULL, "add: among the backup servers", BAL_STORES_FLAG(struct args, backup)},
+    {"wait", NULL, "drain, disable, remove: until it has no request left at any dispatcher",
+     BAL_STORES_FLAG(struct args, wait)},
+    {"timeout", "SECONDS", "how long to --wait at most (default 300)",
+     BAL_STORES_NUMBER(struct args, timeout, 0, 86400, "seconds up to 86400")},
     {"header", "TEXT", "send this header too, as in 'Authorization: Bearer TOKEN'", set_header},
-    {"format", "text|json", "of what is printed", set_format},
+    {"format", "text|json", "of what is printed", BAL_STORES_FORM(struct args, format)},
 };
 
 /* ---- what a dispatcher has answered ---- */

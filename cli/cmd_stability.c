@@ -12,9 +12,10 @@ const struct cli_command cmd_stability = {
         "--steal constant the critical number of tasks stolen at a time, or with --map that number at many "
         "loads. The\n"
         "probability that any claim is wrong is stated; what could not be decided is said.",
-    .examples = "  ballast stability stealing --n 64 --load 0.5 --hosts 1 --steal constant\n"
-                "  ballast stability stealing --n 64 --hosts 1 --steal constant --map --figure map.svg\n"
-                "  ballast stability jiq --servers '50x1,50xuniform(1,19)' --slotted\n",
+    .examples =
+        "  ballast stability stealing --servers 64 --load 0.5 --hosts 1 --steal constant\n"
+        "  ballast stability stealing --servers 64 --hosts 1 --steal constant --map --figure map.svg\n"
+        "  ballast stability jiq --servers '50x1,50xuniform(1,19)' --slotted\n",
     .question = &bal_question_stability,
     .run = cli_ask,
 };

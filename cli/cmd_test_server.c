@@ -59,12 +59,6 @@ static enum bal_code set_control(void *into, const char *value, struct bal_error
     return read_port(value, &((struct serve_options *)into)->control, err);
 }
 
-static enum bal_code set_burn(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct serve_options *)into)->burn = true;
-    return BAL_OK;
-}
-
 static enum bal_code set_with(void *into, const char *value, struct bal_error *err) {
     static const struct bal_option_range range = {1, 4194304, true, "the number of a process"};
     double number = 0;
@@ -91,7 +85,8 @@ static const struct bal_option options[] = {
     {"address", "A", "where they listen, in numbers; :: takes IPv4 too (default 127.0.0.1)", set_address},
     {"port", "P", "of the first server, the others follow (default: as the kernel chooses)", set_port},
     {"control", "P", "where they are controlled (default: as the kernel chooses)", set_control},
-    {"burn", NULL, "use the processor for the time of the service, instead of sleeping", set_burn},
+    {"burn", NULL, "use the processor for the time of the service, instead of sleeping",
+     BAL_STORES_FLAG(struct serve_options, burn)},
     {"exit-with-pid", "PID", "end when this process ends", set_with},
     {"seed", "S", "other service times (default 1)", set_seed},
 };

@@ -44,12 +44,6 @@ static enum bal_code set_log(void *into, const char *value, struct bal_error *er
     return BAL_OK;
 }
 
-static enum bal_code set_from(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->url = value;
-    return BAL_OK;
-}
-
 static enum bal_code set_now(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
     const enum bal_code code = bal_plugin_is_path(value) ? bal_plugin_parse(value, &args->now, err)
@@ -87,66 +81,42 @@ static enum bal_code set_every(void *into, const char *value, struct bal_error *
     return set_length(value, 0.1, 3600, &((struct args *)into)->every, err);
 }
 
-static enum bal_code set_share(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-3, 1, false,
-                                                  "a share of a core from 0.001 to 1, such as 0.25"};
-    return bal_option_number(value, &range, &((struct args *)into)->share, err);
-}
-
-static enum bal_code set_keep(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1000, 1e8, true, "a whole number from 1000 to 100M"};
-    return bal_option_number(value, &range, &((struct args *)into)->keep, err);
-}
-
-static enum bal_code set_fewer(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 1e6, true, "a whole number from 0 (not asked) to 1M"};
-    return bal_option_number(value, &range, &((struct args *)into)->fewer, err);
-}
-
-static enum bal_code set_traffic(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 100, true, "a whole number from 1 (not asked) to 100"};
-    return bal_option_number(value, &range, &((struct args *)into)->traffic, err);
-}
-
-static enum bal_code set_publish(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->publish = value;
-    return BAL_OK;
-}
-
-static enum bal_code set_once(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->once = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_nginx(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->nginx = true;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
     {"log", "FILE", "the access log that is followed, as tail -F does", set_log},
     {"from", "URL",
      "ballast_status of the dispatcher: its records (record=N), unless --log; policy, slots, servers",
-     set_from},
+     BAL_STORES_TEXT(struct args, url)},
     {"current-policy", "POLICY",
      "what the fleet runs: a policy of the lab, or least_conn, ... (default: not known)", set_now},
     {"policy", "POLICY", "ask about this one; repeat it (default: all that nginx can run)", set_policy},
-    {"remove-servers", "K", "ask about K servers fewer (default 2; 0: do not)", set_fewer},
-    {"traffic-factor", "X", "ask about X times the traffic (default 2; 1: do not)", set_traffic},
+    {"remove-servers", "K", "ask about K servers fewer (default 2; 0: do not)",
+     BAL_STORES_WHOLE(struct args, fewer, 0, 1e6, "a whole number from 0 (not asked) to 1M")},
+    {"traffic-factor", "X", "ask about X times the traffic (default 2; 1: do not)",
+     BAL_STORES_WHOLE(struct args, traffic, 1, 100, "a whole number from 1 (not asked) to 100")},
     {"window", "TIME", "the requests of so long a time (default 5min)", set_window},
     {"every", "TIME", "answer again after this time (default 5s)", set_every},
-    {"share", "X", "of one core that it may use (default 0.25)", set_share},
-    {"keep", "N", "room for so many requests, 72 bytes each (default 200k)", set_keep},
-    {"publish", "FILE", "write each answer there as JSON, whole or not at all", set_publish},
-    {"once", NULL, "answer once, by the end of the log as it is, and end", set_once},
-    {"nginx", NULL, "print the upstream block for what is recommended, too", set_nginx},
+    {"share", "X", "of one core that it may use (default 0.25)",
+     BAL_STORES_NUMBER(struct args, share, 1e-3, 1, "a share of a core from 0.001 to 1, such as 0.25")},
+    {"keep", "N", "room for so many requests, 72 bytes each (default 200k)",
+     BAL_STORES_WHOLE(struct args, keep, 1000, 1e8, "a whole number from 1000 to 100M")},
+    {"publish", "FILE", "write each answer there as JSON, whole or not at all",
+     BAL_STORES_TEXT(struct args, publish)},
+    {"once", NULL, "answer once, by the end of the log as it is, and end",
+     BAL_STORES_FLAG(struct args, once)},
+    {"nginx", NULL, "print the upstream block for what is recommended, too",
+     BAL_STORES_FLAG(struct args, nginx)},
+    {.subject = "fleet"},
     {.setting = "servers",
      .default_value = "",
      .help = "a number, or COUNTxSPEED,... (default: as many as the log names)"},
     {.setting = "slots"},
+    {.setting = "discipline",
+     .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
+             "nonpreemptive"},
+    {"standby", "TIME", "tabs: idle time before a server switches off: 10s, or a law: exp(60)",
+     bal_request_set_standby},
+    {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", bal_request_set_setup},
+    {.subject = "network"},
     {.setting = "dispatchers"},
     {.setting = "delay",
      .help = "seconds that every message takes, and a job and its response: 0.001, exp(0.001)"},
@@ -154,17 +124,14 @@ static const struct bal_option options[] = {
     {.setting = "heartbeat",
      .help = "seconds after which each server tells each dispatcher again what is so (docs/network.md)"},
     {.setting = "timeout", .help = "seconds that a job waits for replies to probes"},
-    {.setting = "discipline",
-     .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
-             "nonpreemptive"},
-    {"standby", "TIME", "tabs: idle time before a server switches off: 10s, or a law: exp(60)",
-     bal_request_set_standby},
-    {"setup", "TIME", "tabs: time to switch a server on: 5s, or a law in seconds", bal_request_set_setup},
     BAL_LOG_FIELDS_OPTIONS,
     BAL_LOG_CHOICE_OPTIONS,
+    BAL_ANSWER_SUBJECT,
     BAL_SEED_OPTION,
-    {"format", "FORM", "text, or json, an object a line (default text)", bal_request_set_format},
-    {"quiet", NULL, "answers one below the other, also on a terminal", bal_request_set_quiet},
+    {"format", "FORM", "text, or json, an object a line (default text)",
+     BAL_STORES_FORM(struct bal_request, format)},
+    {"quiet", NULL, "answers one below the other, also on a terminal",
+     BAL_STORES_FLAG(struct bal_request, quiet)},
 };
 
 /* ---- the work ---- */

@@ -29,25 +29,12 @@ struct args {
 
 /* ---- options ---- */
 
-static enum bal_code set_every(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0.1, 3600, false, "seconds from 0.1 to 3600"};
-    return bal_option_number(value, &range, &((struct args *)into)->every, err);
-}
-
-static enum bal_code set_once(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->once = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    return bal_form_parse(value, &((struct args *)into)->format, err);
-}
-
 static const struct bal_option options[] = {
-    {"every", "SECONDS", "look so often (default 1)", set_every},
-    {"once", NULL, "look, print and end; text is about the time of --every", set_once},
-    {"format", "text|json", "json prints what the server has said", set_format},
+    {"every", "SECONDS", "look so often (default 1)",
+     BAL_STORES_NUMBER(struct args, every, 0.1, 3600, "seconds from 0.1 to 3600")},
+    {"once", NULL, "look, print and end; text is about the time of --every",
+     BAL_STORES_FLAG(struct args, once)},
+    {"format", "text|json", "json prints what the server has said", BAL_STORES_FORM(struct args, format)},
 };
 
 /* ---- looking ---- */

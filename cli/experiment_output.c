@@ -24,17 +24,6 @@ enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err)
     return set_mode(into, BAL_MODE_FULL, err);
 }
 
-enum bal_code cli_set_trial_threads(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 1024, true, "a whole number from 1 to 1024"};
-    return bal_option_number(value, &range, &((struct cli_trials *)into)->threads, err);
-}
-
-enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct cli_trials *)into)->quiet = true;
-    return BAL_OK;
-}
-
 static enum bal_code print_results(struct bal_store *store, const struct bal_experiment *e,
                                    const struct bal_judged *judged, const struct cli_results *results,
                                    FILE *out, struct bal_error *err) {

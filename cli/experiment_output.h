@@ -15,19 +15,37 @@ struct cli_trials {
     bool quiet;
 };
 
+#define CLI_STORE_OPTION(type)                                                                               \
+    {                                                                                                        \
+        "db", "FILE", "keep the results there (default: NAME.db here, after NAME.yaml)",                     \
+            BAL_STORES_TEXT(type, db)                                                                        \
+    }
+#define CLI_TRIAL_OPTIONS                                                                                    \
+    {"quick", NULL, "with what the file says under quick", cli_set_quick},                                   \
+        {"full", NULL, "with what the file says under full", cli_set_full}, CLI_THREADS_OPTION
+/* Of a member `results` of the request, a struct cli_results. */
+#define CLI_RESULT_OPTIONS(type)                                                                             \
+    {"format", "FORM", "text, markdown, csv or json (default text)", BAL_STORES_FORM(type, results.format)}, \
+    {                                                                                                        \
+        "output", "FILE", "write the results there (default: standard output)",                              \
+            BAL_STORES_TEXT(type, results.output)                                                            \
+    }
+#define CLI_SECONDS_OPTION(type)                                                                             \
+    {                                                                                                        \
+        "seconds", NULL, "csv: add the processor time, which differs from run to run",                       \
+            BAL_STORES_FLAG(type, results.seconds)                                                           \
+    }
 #define CLI_THREADS_OPTION                                                                                   \
     {                                                                                                        \
         "threads", "K", "threads to use (default: all processors); results do not depend on it",             \
-            cli_set_trial_threads                                                                            \
+            BAL_STORES_WHOLE(struct cli_trials, threads, 1, 1024, "a whole number from 1 to 1024")           \
     }
 #define CLI_QUIET_OPTION                                                                                     \
-    { "quiet", NULL, "no progress bar", cli_set_trial_quiet }
+    { "quiet", NULL, "no progress bar", BAL_STORES_FLAG(struct cli_trials, quiet) }
 
-/* Setters of these options and of --quick and --full; into is a struct cli_trials. */
+/* Setters of --quick and --full; into is a struct cli_trials. */
 enum bal_code cli_set_quick(void *into, const char *value, struct bal_error *err);
 enum bal_code cli_set_full(void *into, const char *value, struct bal_error *err);
-enum bal_code cli_set_trial_threads(void *into, const char *value, struct bal_error *err);
-enum bal_code cli_set_trial_quiet(void *into, const char *value, struct bal_error *err);
 
 /* How results are wanted. */
 struct cli_results {

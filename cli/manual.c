@@ -49,8 +49,12 @@ static void put_options(const struct cli_command *command, FILE *out) {
     cli_command_options(command, &options);
     if (options.count == 0)
         return;
-    fputs(".Bl -tag -width Ds\n", out);
     for (size_t i = 0; i < options.count; i++) {
+        const char *head = bal_option_head(&options, i);
+        if (head && i > 0)
+            fprintf(out, ".El\n.Pp\n%s:\n", head);
+        if (head)
+            fputs(".Bl -tag -width Ds\n", out);
         char help[BAL_OPTION_HELP];
         bal_option_help(&options.option[i], help);
         fprintf(out, ".It Fl -%s", options.option[i].name);

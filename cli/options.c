@@ -151,10 +151,11 @@ void cli_print_help(const struct cli_command *command, FILE *out) {
     cli_command_options(command, &options);
     fprintf(out, "usage: ballast %s%s%s%s\n\n%s\n", command->name, *command->operands ? " " : "",
             command->operands, options.count ? " [options]" : "", command->description);
-    if (options.count)
-        fputs("\noptions:\n", out);
     for (size_t i = 0; i < options.count; i++) {
         const struct bal_option *option = &options.option[i];
+        const char *head = bal_option_head(&options, i);
+        if (head)
+            fprintf(out, "\n%s:\n", head);
         char left[64], help[BAL_OPTION_HELP];
         snprintf(left, sizeof left, "  --%s%s%s", option->name, option->argument ? " " : "",
                  option->argument ? option->argument : "");

@@ -13,27 +13,14 @@ struct args {
     bool open;                 /* the length of runs was not given */
 };
 
-static enum bal_code set_delay(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-9, 1e9, false,
-                                                  "a mean waiting time above 0, such as 0.1"};
-    return bal_option_number(value, &range, &((struct args *)into)->wish.waiting, err);
-}
-
-static enum bal_code set_messages(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 1e12, false,
-                                                  "a number of messages per job from 0, such as 1.5"};
-    return bal_option_number(value, &range, &((struct args *)into)->wish.messages, err);
-}
-
-static enum bal_code set_memory(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 1e15, false, "a number of bits from 0, such as 100"};
-    return bal_option_number(value, &range, &((struct args *)into)->wish.memory_bits, err);
-}
-
 static const struct bal_option options[] = {
-    {"delay", "W", "find the cheapest policies that wait at most W on average", set_delay},
-    {"messages", "M", "with --delay: at most M messages per job, a probe counted as two", set_messages},
-    {"memory", "B", "with --delay: at most B bits of memory", set_memory},
+    {"delay", "W", "find the cheapest policies that wait at most W on average",
+     BAL_STORES_NUMBER(struct args, wish.waiting, 1e-9, 1e9, "a mean waiting time above 0, such as 0.1")},
+    {"messages", "M", "with --delay: at most M messages per job, a probe counted as two",
+     BAL_STORES_NUMBER(struct args, wish.messages, 0, 1e12,
+                       "a number of messages per job from 0, such as 1.5")},
+    {"memory", "B", "with --delay: at most B bits of memory",
+     BAL_STORES_NUMBER(struct args, wish.memory_bits, 0, 1e15, "a number of bits from 0, such as 100")},
     BAL_MODEL_OPTIONS,
     {.name = "message-delay", .setting = "delay"},
     BAL_POLICY_OPTION,

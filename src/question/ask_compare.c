@@ -14,33 +14,18 @@ struct args {
     bool theory;
 };
 
-static enum bal_code set_explain(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->explain = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_exact(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->exact = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_theory(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->theory = true;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
     BAL_MODEL_OPTIONS,
     BAL_POLICY_OPTION,
     BAL_RUN_OPTIONS,
+    BAL_ANSWER_SUBJECT,
     BAL_PERCENTILES_OPTION,
-    {"explain", NULL, "say below the table what it means and what to do", set_explain},
-    {"theory", NULL, "columns of theory next to percentiles, in place of bars", set_theory},
+    {"explain", NULL, "say below the table what it means and what to do",
+     BAL_STORES_FLAG(struct args, explain)},
+    {"theory", NULL, "columns of theory next to percentiles, in place of bars",
+     BAL_STORES_FLAG(struct args, theory)},
     {"exact", NULL, "theory: solve the Markov chains of a few servers, or of short queues (seconds)",
-     set_exact},
+     BAL_STORES_FLAG(struct args, exact)},
     BAL_OUTPUT_OPTIONS,
 };
 

@@ -21,34 +21,6 @@ struct args {
 
 /* ---- options ---- */
 
-static enum bal_code set_from(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->from = value;
-    return BAL_OK;
-}
-
-static enum bal_code set_until(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 50"};
-    return bal_option_number(value, &range, &((struct args *)into)->until, err);
-}
-
-static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {2, 100001, true, "a whole number from 2 to 100001"};
-    return bal_option_number(value, &range, &((struct args *)into)->points, err);
-}
-
-static enum bal_code set_simulate(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, BAL_SERVERS_MAX, true,
-                                                  "a whole number of servers, such as 1000"};
-    return bal_option_number(value, &range, &((struct args *)into)->simulate, err);
-}
-
-static enum bal_code set_levels(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, BAL_FIGURE_GROUPS_MAX, true,
-                                                  "a whole number from 1 to 64"};
-    return bal_option_number(value, &range, &((struct args *)into)->levels, err);
-}
-
 static enum bal_code set_variant(void *into, const char *value, struct bal_error *err) {
     static const char *const names[] = {"constrained", "high-memory", "high-message"};
     for (int i = 0; i < 3; i++)
@@ -69,12 +41,18 @@ static const struct bal_option options[] = {
     {"variant", "NAME", "rcpb: constrained, or in the limit high-memory (c grows) or high-message (mu grows)",
      set_variant},
     {"from", "STATE",
-     "empty (default), full (20 jobs each), a file with s_1 s_2 ...; tabs: busy=X,off=Y, idle", set_from},
-    {"until", "T", "how far to go, in mean service times (default 20)", set_until},
-    {"points", "K", "times that are printed, from 0 to T (default 21)", set_points},
-    {"levels", "I", "show s_1 to s_I (default: those that matter)", set_levels},
-    {"simulate", "N", "simulate N servers as well, and compare", set_simulate},
-    {"seed", "S", "of the simulation (default 1)", bal_request_set_seed},
+     "empty (default), full (20 jobs each), a file with s_1 s_2 ...; tabs: busy=X,off=Y, idle",
+     BAL_STORES_TEXT(struct args, from)},
+    {"until", "T", "how far to go, in mean service times (default 20)",
+     BAL_STORES_NUMBER(struct args, until, 1e-6, 1e9, "a time above 0 (to 1G), such as 50")},
+    {"points", "K", "times that are printed, from 0 to T (default 21)",
+     BAL_STORES_WHOLE(struct args, points, 2, 100001, "a whole number from 2 to 100001")},
+    {"levels", "I", "show s_1 to s_I (default: those that matter)",
+     BAL_STORES_WHOLE(struct args, levels, 1, BAL_FIGURE_GROUPS_MAX, "a whole number from 1 to 64")},
+    {"simulate", "N", "simulate N servers as well, and compare",
+     BAL_STORES_WHOLE(struct args, simulate, 1, BAL_SERVERS_MAX, "a whole number of servers, such as 1000")},
+    {"seed", "S", "of the simulation (default 1)",
+     BAL_STORES_WHOLE(struct bal_request, seed, 0, 9007199254740991, "a whole number from 0")},
     {"figure", "FILE", "draw it, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)",
      bal_request_set_figure},
     BAL_OUTPUT_OPTIONS,

@@ -51,31 +51,11 @@ static enum bal_code set_d2(void *into, const char *value, struct bal_error *err
     return set_probes(value, &((struct args *)into)->d2, err);
 }
 
-static enum bal_code set_gain(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-6, 1e6, false, "a factor above 0, such as 2.5"};
-    return bal_option_number(value, &range, &((struct args *)into)->wish.gain, err);
-}
-
-static enum bal_code set_loss(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-6, 1e6, false, "a factor above 0, such as 2"};
-    return bal_option_number(value, &range, &((struct args *)into)->wish.loss, err);
-}
-
-static enum bal_code set_theory_only(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->theory_only = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_format(void *into, const char *value, struct bal_error *err) {
-    if (strcmp(value, "csv") == 0)
-        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, markdown, json");
-    return bal_request_set_format(into, value, err);
-}
-
 static const struct bal_option options[] = {
-    {"gain", "G", "high jobs must be at least G times as fast as under pod", set_gain},
-    {"loss", "L", "low jobs may take at most L times as long as under pod", set_loss},
+    {"gain", "G", "high jobs must be at least G times as fast as under pod",
+     BAL_STORES_NUMBER(struct args, wish.gain, 1e-6, 1e6, "a factor above 0, such as 2.5")},
+    {"loss", "L", "low jobs may take at most L times as long as under pod",
+     BAL_STORES_NUMBER(struct args, wish.loss, 1e-6, 1e6, "a factor above 0, such as 2")},
     {.setting = "load"},
     {"policy", "POLICY", "pod-ssp, pod-sep or pod-scp (default pod-ssp)", set_policy},
     {"d1", "D", "servers probed for a low job (default 2)", set_d1},
@@ -84,13 +64,13 @@ static const struct bal_option options[] = {
      .help = "servers to confirm it with by simulation",
      .setting = "servers",
      .default_value = "1000"},
-    {"theory-only", NULL, "do not simulate", set_theory_only},
+    {"theory-only", NULL, "do not simulate", BAL_STORES_FLAG(struct args, theory_only)},
     {.setting = "run.jobs"},
     {.setting = "run.time"},
     {.setting = "run.replications"},
     BAL_SEED_OPTION,
     BAL_THREADS_OPTION,
-    {"format", "FORM", "text, markdown or json (default text)", set_format},
+    {"format", "FORM", "text, markdown or json (default text)", bal_request_set_format_but_csv},
     BAL_HOST_OPTIONS,
 };
 

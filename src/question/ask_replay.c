@@ -112,41 +112,11 @@ static enum bal_code set_failure(void *into, const char *value, struct bal_error
     return BAL_OK;
 }
 
-static enum bal_code set_price(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 1e9, false, "a number from 0 to 1e9, such as 0.12"};
-    return bal_option_number(value, &range, &((struct args *)into)->price, err);
-}
-
-static enum bal_code set_nginx(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->nginx = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_explain(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->explain = true;
-    return BAL_OK;
-}
-
-/* The program runs the twin before any option is read. */
-static enum bal_code set_follow(void *into, const char *value, struct bal_error *err) {
-    (void)into, (void)value;
-    return bal_fail(err, BAL_E_MODEL,
-                    "logs that grow are followed by the program alone: ballast twin --log FILE");
-}
-
 static enum bal_code set_log(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
     if (args->paths == LOGS_MAX)
         return bal_fail(err, BAL_E_RANGE, "more than %d logs", LOGS_MAX);
     args->path[args->paths++] = value;
-    return BAL_OK;
-}
-
-static enum bal_code set_keeper(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->keeper = true;
     return BAL_OK;
 }
 
@@ -171,35 +141,40 @@ static enum bal_code set_kind(void *into, const char *value, struct bal_error *e
     return BAL_OK;
 }
 
-static enum bal_code set_speedup(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-6, 1e6, false, "a number from 1e-6 to 1e6, such as 2"};
-    return bal_option_number(value, &range, &((struct args *)into)->speedup, err);
-}
-
 static enum bal_code set_target(void *into, const char *value, struct bal_error *err) {
     return bal_target_parse(value, &((struct args *)into)->target, err);
 }
 
-static enum bal_code set_page(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct args *)into)->page = value;
-    return BAL_OK;
-}
-
 static const struct bal_option options[] = {
+    {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, or any percentile)",
+     set_target},
+    {"speedup", "X", "jobs come X times as fast: 2 doubles the traffic (default 1)",
+     BAL_STORES_NUMBER(struct args, speedup, 1e-6, 1e6, "a number from 1e-6 to 1e6, such as 2")},
+    {"policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", set_policy},
+    {"autoscale", NULL,
+     "what servers that switch off would have cost, in server-hours too: tabs, delayed-off and windowed "
+     "next to jiq, always on",
+     BAL_STORES_FLAG(struct args, keeper)},
+    {.subject = "fleet"},
     {"servers", "FLEET",
      "a number, or COUNTxSPEED,...: 40, 20x1,20x2; 4x1,Nx2 with --target (default: that of the log)",
      set_servers},
     {.setting = "slots"},
-    {"policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)", set_policy},
+    {.setting = "discipline",
+     .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
+             "nonpreemptive"},
     {.setting = "steal",
      .help = "servers that run out of work steal from others: half, one, constant(K), ..."},
-    {"speedup", "X", "jobs come X times as fast: 2 doubles the traffic (default 1)", set_speedup},
-    {"target", "WHAT", "find how many servers each policy needs: p99=200ms (mean, or any percentile)",
-     set_target},
-    BAL_PERCENTILES_OPTION,
     {"fail", "N@TIME", "so many servers fail then: 1@30min after the first arrival, or 1@busiest",
      set_failure},
+    {"standby", "TIME", "tabs: idle time before a server switches off: 60s (default), or a law: exp(60)",
+     bal_request_set_standby},
+    {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds",
+     bal_request_set_setup},
+    {.setting = "watts"},
+    {"cost-per-hour", "X", "price per server-hour: what the fleet costs, next to its energy",
+     BAL_STORES_NUMBER(struct args, price, 0, 1e9, "a number from 0 to 1e9, such as 0.12")},
+    {.subject = "network"},
     {.setting = "dispatchers"},
     {.setting = "delay",
      .help = "seconds that every message takes, and a job and its response: 0.001, exp(0.001)"},
@@ -211,38 +186,27 @@ static const struct bal_option options[] = {
     {.setting = "fail-fast"},
     {.setting = "ejection"},
     {.setting = "events"},
-    {"cost-per-hour", "X", "price per server-hour: what the fleet costs, next to its energy", set_price},
-    {"autoscale", NULL,
-     "what servers that switch off would have cost, in server-hours too: tabs, delayed-off and windowed "
-     "next to jiq, always on",
-     set_keeper},
-    {"nginx", NULL, "print what to tell nginx too: the policy to take, why, and its upstream block",
-     set_nginx},
-    {"explain", NULL, "say below the tables which policy to take, why, and what not to believe", set_explain},
-    {"follow", "LOG", "a log that grows, by its last minutes, again and again: as `ballast twin --log LOG`",
-     set_follow},
+    BAL_LOG_OPTIONS,
     {"service", "TIME", "a service time computed from columns: 'ContextTokens*0.2ms + GeneratedTokens*25ms'",
      bal_request_set_service_field},
-    BAL_LOG_OPTIONS,
     {"group", "NAME=PATTERN", "times of requests whose path matches, apart; repeat it: api=^/api/", set_kind},
-    {.setting = "discipline",
-     .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
-             "nonpreemptive"},
-    {"standby", "TIME", "tabs: idle time before a server switches off: 60s (default), or a law: exp(60)",
-     bal_request_set_standby},
-    {"setup", "TIME", "tabs: time to switch a server on: 30s (default), or a law in seconds",
-     bal_request_set_setup},
-    {.setting = "watts"},
-    {"figure", "FILE",
-     "draw arrivals, p99 and power over time: FILE.svg, .png, .pdf or .eps (needs gnuplot), or the data as "
-     ".csv",
-     bal_request_set_figure},
-    {"report", "FILE", "write a page with all of it: FILE.html", set_page},
+    {.subject = "run"},
     {.help = "replays of each policy (default 5; 1 from 2M jobs on)",
      .setting = "run.replications",
      .default_value = ""},
     BAL_SEED_OPTION,
     BAL_THREADS_OPTION,
+    BAL_ANSWER_SUBJECT,
+    BAL_PERCENTILES_OPTION,
+    {"explain", NULL, "say below the tables which policy to take, why, and what not to believe",
+     BAL_STORES_FLAG(struct args, explain)},
+    {"nginx", NULL, "print what to tell nginx too: the policy to take, why, and its upstream block",
+     BAL_STORES_FLAG(struct args, nginx)},
+    {"figure", "FILE",
+     "draw arrivals, p99 and power over time: FILE.svg, .png, .pdf or .eps (needs gnuplot), or the data as "
+     ".csv",
+     bal_request_set_figure},
+    {"report", "FILE", "write a page with all of it: FILE.html", BAL_STORES_TEXT(struct args, page)},
     BAL_OUTPUT_OPTIONS,
 };
 

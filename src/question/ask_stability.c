@@ -19,27 +19,6 @@ struct args {
     double points; /* NaN: not given */
 };
 
-static enum bal_code set_low(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 1e5, false, "a number from 0 to 100k"};
-    return bal_option_number(value, &range, &((struct args *)into)->low, err);
-}
-
-static enum bal_code set_high(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-6, 1e5, false, "a number above 0 (to 100k)"};
-    return bal_option_number(value, &range, &((struct args *)into)->high, err);
-}
-
-static enum bal_code set_width(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-5, 1e5, false, "a number above 0, such as 0.002"};
-    return bal_option_number(value, &range, &((struct args *)into)->width, err);
-}
-
-static enum bal_code set_error(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1e-9, 0.4, false,
-                                                  "a probability from 1e-9 to 0.4, such as 0.01"};
-    return bal_option_number(value, &range, &((struct args *)into)->error, err);
-}
-
 static enum bal_code set_hosts(void *into, const char *value, struct bal_error *err) {
     static const struct bal_option_range range = {1, BAL_SERVERS_MAX, true, "a whole number from 1"};
     struct bal_request *common = into;
@@ -51,17 +30,6 @@ static enum bal_code set_hosts(void *into, const char *value, struct bal_error *
     return code;
 }
 
-static enum bal_code set_map(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct args *)into)->map = true;
-    return BAL_OK;
-}
-
-static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {2, LOADS_MAX, true, "a whole number from 2 to 100"};
-    return bal_option_number(value, &range, &((struct args *)into)->points, err);
-}
-
 /* constant, without a number, asks for the number: the reader of steal functions is given one. */
 static enum bal_code set_steal(void *into, const char *value, struct bal_error *err) {
     struct args *args = into;
@@ -71,18 +39,22 @@ static enum bal_code set_steal(void *into, const char *value, struct bal_error *
 }
 
 static const struct bal_option options[] = {
-    {"n", "N", "policy stealing: so many processors, as --servers", .setting = "servers",
-     .default_value = ""},
     {"hosts", "K", "policy stealing: all generators on K processors, as --placement 'hosts(K)'", set_hosts},
     BAL_MODEL_OPTIONS,
     {.setting = "steal", .set = set_steal},
-    {"from", "X", "least load or constant to try (default 0)", set_low},
-    {"to", "X", "largest (default: load 0.999, constant 100k)", set_high},
-    {"width", "W", "interval wanted (default: 0.005 of load, 1 of a constant)", set_width},
-    {"error", "P", "probability that any claim is wrong, at most (default 0.01)", set_error},
+    {.subject = "search"},
+    {"from", "X", "least load or constant to try (default 0)",
+     BAL_STORES_NUMBER(struct args, low, 0, 1e5, "a number from 0 to 100k")},
+    {"to", "X", "largest (default: load 0.999, constant 100k)",
+     BAL_STORES_NUMBER(struct args, high, 1e-6, 1e5, "a number above 0 (to 100k)")},
+    {"width", "W", "interval wanted (default: 0.005 of load, 1 of a constant)",
+     BAL_STORES_NUMBER(struct args, width, 1e-5, 1e5, "a number above 0, such as 0.002")},
+    {"error", "P", "probability that any claim is wrong, at most (default 0.01)",
+     BAL_STORES_NUMBER(struct args, error, 1e-9, 0.4, "a probability from 1e-9 to 0.4, such as 0.01")},
     {.help = "length of the longest runs, in time (slots) (default: by the model)", .setting = "run.time"},
-    {"map", NULL, "the critical constant at loads --from 0.1 --to 0.9", set_map},
-    {"points", "K", "so many loads of the map (default 9)", set_points},
+    {"map", NULL, "the critical constant at loads --from 0.1 --to 0.9", BAL_STORES_FLAG(struct args, map)},
+    {"points", "K", "so many loads of the map (default 9)",
+     BAL_STORES_WHOLE(struct args, points, 2, LOADS_MAX, "a whole number from 2 to 100")},
     {"figure", "FILE", "draw the map, too: FILE.svg, FILE.png or FILE.pdf (needs gnuplot)",
      bal_request_set_figure},
     BAL_SEED_OPTION,

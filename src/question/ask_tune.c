@@ -16,23 +16,11 @@ struct args {
     const char *what; /* "tabs" or "slots" */
 };
 
-static const struct bal_option_range time_range = {1e-6, 1e9, false, "a time above 0 (to 1G), such as 10"};
+#define STORES_STANDBY(member)                                                                               \
+    BAL_STORES_NUMBER(struct args, member, 1e-6, 1e9, "a time above 0 (to 1G), such as 10")
 
 static enum bal_code set_target(void *into, const char *value, struct bal_error *err) {
     return bal_slots_target_parse(value, &((struct args *)into)->target, err);
-}
-
-static enum bal_code set_shortest(void *into, const char *value, struct bal_error *err) {
-    return bal_option_number(value, &time_range, &((struct args *)into)->shortest, err);
-}
-
-static enum bal_code set_longest(void *into, const char *value, struct bal_error *err) {
-    return bal_option_number(value, &time_range, &((struct args *)into)->longest, err);
-}
-
-static enum bal_code set_points(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {2, 200, true, "a whole number from 2 to 200"};
-    return bal_option_number(value, &range, &((struct args *)into)->points, err);
 }
 
 static const struct bal_option options[] = {
@@ -45,10 +33,11 @@ static const struct bal_option options[] = {
      .default_value = "10"},
     {.help = "tabs: load over time: constant, sine(A,P), table(T:F T:F ...), file(PATH)", .setting = "curve"},
     {.help = "tabs: watts of a server: BUSY,IDLE,SETUP,OFF", .setting = "watts"},
-    {"from", "T", "tabs: shortest mean standby time (default: a hundredth of the set-up time)", set_shortest},
-    {"to", "T", "tabs: longest (default: a hundred set-up times)", set_longest},
+    {"from", "T", "tabs: shortest mean standby time (default: a hundredth of the set-up time)",
+     STORES_STANDBY(shortest)},
+    {"to", "T", "tabs: longest (default: a hundred set-up times)", STORES_STANDBY(longest)},
     {"points", "K", "tabs: standby times between them, evenly on a logarithmic scale (default 13)",
-     set_points},
+     BAL_STORES_WHOLE(struct args, points, 2, 200, "a whole number from 2 to 200")},
     {.help =
          "slots: speed of a server by the jobs in service: cores(4), batch(8,0.15), table(1:1 2:1.8 8:4.5)",
      .setting = "speeds"},
@@ -59,6 +48,7 @@ static const struct bal_option options[] = {
      "mean=2 (default: p99, no limit)",
      set_target},
     BAL_RUN_OPTIONS,
+    BAL_ANSWER_SUBJECT,
     {"figure", "FILE",
      "draw the frontier, or times over slots, too: FILE.svg, FILE.png or FILE.pdf (needs "
      "gnuplot)",

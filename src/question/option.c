@@ -25,9 +25,10 @@ static void fill_from_setting(struct bal_option *option) {
 }
 
 static void add(struct bal_options *options, const struct bal_option *row, const struct bal_field *field) {
-    assert(options->count < BAL_OPTIONS_MAX && (row->set || field));
+    assert(options->count < BAL_OPTIONS_MAX && (row->set || row->kept || field));
     struct bal_option *option = &options->option[options->count++];
     *option = *row;
+    option->subject = options->subject;
     option->field = field;
     if (field)
         fill_from_setting(option);
@@ -48,8 +49,10 @@ static void add_group(struct bal_options *options, const struct bal_option *row,
     const struct bal_field *field;
     for (size_t k = 0; (field = bal_setting_at(k, &section)); k++)
         if ((field->argument || field->flag) && section->model == (group->group == BAL_MODEL_SETTINGS) &&
-            !has_own_option(row, count, field))
+            !has_own_option(row, count, field)) {
+            options->subject = section->name;
             add(options, group, field);
+        }
 }
 
 /* The setting of a group before it, which this row only reads in another way; NULL: there is none. */
@@ -65,10 +68,13 @@ void bal_options_expand(struct bal_options *options, const char *of, const struc
                         size_t count) {
     options->of = of;
     options->count = 0;
+    options->subject = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct bal_field *field = row[i].setting ? bal_setting_find(row[i].setting) : NULL;
         struct bal_option *reread = find_reread(options, &row[i], field);
-        if (row[i].group)
+        if (row[i].subject)
+            options->subject = row[i].subject;
+        else if (row[i].group)
             add_group(options, row, count, &row[i]);
         else if (reread)
             reread->set = row[i].set;
@@ -77,14 +83,27 @@ void bal_options_expand(struct bal_options *options, const char *of, const struc
     }
 }
 
+const char *bal_option_head(const struct bal_options *options, size_t i) {
+    enum { MANY = 24 };
+    const char *subject = options->option[i].subject;
+    if (i == 0)
+        return options->count > MANY && subject ? subject : "options";
+    return options->count > MANY && subject != options->option[i - 1].subject ? subject : NULL;
+}
+
 /* Names of earlier versions: accepted, but not shown. NULL: of any question or command. */
 static const struct {
     const char *of, *name, *now;
 } deprecated[] = {
-    {"replay", "class", "group"},          {"replay", "keeper", "autoscale"},
-    {"replay", "price", "cost-per-hour"},  {"test-server", "with", "exit-with-pid"},
-    {"twin", "fewer", "remove-servers"},   {"twin", "now", "current-policy"},
-    {"twin", "traffic", "traffic-factor"}, {NULL, "quarantine", "ejection"},
+    {"replay", "class", "group"},
+    {"replay", "keeper", "autoscale"},
+    {"replay", "price", "cost-per-hour"},
+    {"stability", "n", "servers"},
+    {"test-server", "with", "exit-with-pid"},
+    {"twin", "fewer", "remove-servers"},
+    {"twin", "now", "current-policy"},
+    {"twin", "traffic", "traffic-factor"},
+    {NULL, "quarantine", "ejection"},
     {NULL, "sinkhole", "fail-fast"},
 };
 
@@ -104,10 +123,31 @@ const struct bal_option *bal_option_find(const struct bal_options *options, cons
     return now ? bal_option_find(options, now, strlen(now)) : NULL;
 }
 
+static enum bal_code store_value(const struct bal_option *option, const char *value, void *member,
+                                 struct bal_error *err) {
+    switch (option->kept) {
+    case BAL_KEPT_NOT:
+        break;
+    case BAL_KEPT_TEXT:
+        *(const char **)member = value;
+        break;
+    case BAL_KEPT_FLAG:
+        *(bool *)member = true;
+        break;
+    case BAL_KEPT_NUMBER:
+        return bal_option_number(value, &option->range, member, err);
+    case BAL_KEPT_FORM:
+        return bal_form_parse(value, member, err);
+    }
+    return BAL_OK;
+}
+
 enum bal_code bal_option_set(const struct bal_option *option, const char *value, void *into,
                              struct bal_error *err) {
     if (option->set)
         return option->set(into, value, err);
+    if (option->kept)
+        return store_value(option, value, (char *)into + option->offset, err);
     return bal_request_set(into, option->field, option->argument ? value : option->field->flag, err);
 }
 

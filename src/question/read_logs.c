@@ -9,12 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-enum bal_code bal_request_set_log_format(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct bal_log_request *)into)->log.format = value;
-    return BAL_OK;
-}
-
 static enum bal_code set_field(const char **field, const char *value, struct bal_error *err) {
     if (*value == 0)
         return bal_fail(err, BAL_E_SYNTAX, "the name of a field is missing");
@@ -42,28 +36,10 @@ enum bal_code bal_request_set_waiting(void *into, const char *value, struct bal_
     return BAL_OK;
 }
 
-enum bal_code bal_request_set_log_from(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct bal_log_request *)into)->log.from = value;
-    return BAL_OK;
-}
-
-enum bal_code bal_request_set_log_to(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct bal_log_request *)into)->log.to = value;
-    return BAL_OK;
-}
-
 enum bal_code bal_request_set_log_path(void *into, const char *value, struct bal_error *err) {
     if (*value == 0)
         return bal_fail(err, BAL_E_SYNTAX, "an empty pattern matches everything; write one such as '^/api/'");
     ((struct bal_log_request *)into)->log.path = value;
-    return BAL_OK;
-}
-
-enum bal_code bal_request_set_log_status(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct bal_log_request *)into)->log.status = value;
     return BAL_OK;
 }
 

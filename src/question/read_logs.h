@@ -29,9 +29,10 @@ void bal_logs_fini(struct bal_logs *logs); /* all zero bytes are allowed */
 
 /* How lines are read, which of them count, and which part of the time is used. */
 #define BAL_LOG_FIELDS_OPTIONS                                                                               \
-    {"log-format", "FORMAT",                                                                                 \
-     "auto, combined, apache, haproxy, json, csv, ..., or a log_format or LogFormat",                        \
-     bal_request_set_log_format},                                                                            \
+    {.subject = "logs"},                                                                                     \
+        {"log-format", "FORMAT",                                                                             \
+         "auto, combined, apache, haproxy, json, csv, ..., or a log_format or LogFormat",                    \
+         BAL_STORES_TEXT(struct bal_log_request, log.format)},                                               \
         {"service-field", "FIELD",                                                                           \
          "which one is the service time: upstream_response_time, duration:ms, ...",                          \
          bal_request_set_service_field},                                                                     \
@@ -46,7 +47,8 @@ void bal_logs_fini(struct bal_logs *logs); /* all zero bytes are allowed */
 
 #define BAL_LOG_CHOICE_OPTIONS                                                                               \
     {"path", "PATTERN", "only requests whose path matches: '^/api/'", bal_request_set_log_path},             \
-        {"status", "LIST", "only requests that were answered so: 2xx,304", bal_request_set_log_status},      \
+        {"status", "LIST", "only requests that were answered so: 2xx,304",                                   \
+         BAL_STORES_TEXT(struct bal_log_request, log.status)},                                               \
         {"high", "PATTERN", "two classes of jobs: the high one has a path that matches: '^/checkout'",       \
          bal_request_set_high_pattern},                                                                      \
     {                                                                                                        \
@@ -57,19 +59,16 @@ void bal_logs_fini(struct bal_logs *logs); /* all zero bytes are allowed */
 #define BAL_LOG_OPTIONS                                                                                      \
     BAL_LOG_FIELDS_OPTIONS,                                                                                  \
         {"from", "TIME", "only what arrived then or later: 2026-11-15, 2026-11-15T10:30+01:00",              \
-         bal_request_set_log_from},                                                                          \
-        {"to", "TIME", "only what arrived before that", bal_request_set_log_to}, BAL_LOG_CHOICE_OPTIONS
+         BAL_STORES_TEXT(struct bal_log_request, log.from)},                                                 \
+        {"to", "TIME", "only what arrived before that", BAL_STORES_TEXT(struct bal_log_request, log.to)},    \
+        BAL_LOG_CHOICE_OPTIONS
 
 /* The setters of the options above; into is a struct bal_log_request. */
-enum bal_code bal_request_set_log_format(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_service_field(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_time_field(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_server_field(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_waiting(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_log_from(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_log_to(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_log_path(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_log_status(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_high_pattern(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_high_field(void *into, const char *value, struct bal_error *err);
 /* For servers that switch off: a constant time with its unit, or a law in seconds. */

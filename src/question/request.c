@@ -82,28 +82,14 @@ enum bal_code bal_request_set_policy(void *into, const char *value, struct bal_e
     return BAL_OK;
 }
 
-enum bal_code bal_request_set_seed(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {0, 9007199254740991, true, "a whole number from 0"};
-    return bal_option_number(value, &range, &((struct bal_request *)into)->seed, err);
-}
-
-enum bal_code bal_request_set_threads(void *into, const char *value, struct bal_error *err) {
-    static const struct bal_option_range range = {1, 1024, true, "a whole number from 1 to 1024"};
-    return bal_option_number(value, &range, &((struct bal_request *)into)->threads, err);
-}
-
 enum bal_code bal_request_set_percentiles(void *into, const char *value, struct bal_error *err) {
     return bal_percentiles_add(value, &((struct bal_request *)into)->percentiles, err);
 }
 
-enum bal_code bal_request_set_format(void *into, const char *value, struct bal_error *err) {
+enum bal_code bal_request_set_format_but_csv(void *into, const char *value, struct bal_error *err) {
+    if (strcmp(value, "csv") == 0)
+        return bal_fail(err, BAL_E_UNKNOWN, "not one of text, markdown, json");
     return bal_form_parse(value, &((struct bal_request *)into)->format, err);
-}
-
-enum bal_code bal_request_set_output(void *into, const char *value, struct bal_error *err) {
-    (void)err;
-    ((struct bal_request *)into)->output = value;
-    return BAL_OK;
 }
 
 enum bal_code bal_request_set_figure(void *into, const char *value, struct bal_error *err) {
@@ -111,12 +97,6 @@ enum bal_code bal_request_set_figure(void *into, const char *value, struct bal_e
         return bal_fail(err, BAL_E_UNKNOWN, "the name must end in .svg, .png, .pdf, .eps or .csv");
     ((struct bal_request *)into)->figure = value;
     return bal_file_check(value, err);
-}
-
-enum bal_code bal_request_set_quiet(void *into, const char *value, struct bal_error *err) {
-    (void)value, (void)err;
-    ((struct bal_request *)into)->quiet = true;
-    return BAL_OK;
 }
 
 const char *bal_default_policy(size_t i) {

@@ -58,7 +58,7 @@ void bal_request_cases(const struct bal_request *request, struct bal_case *cases
     { .group = BAL_MODEL_SETTINGS }
 
 #define BAL_POLICY_OPTION                                                                                    \
-    {                                                                                                        \
+    {.subject = "policies"}, {                                                                               \
         "policy", "POLICY", "name or name:key=value,...; repeat it (default: all that fit)",                 \
             bal_request_set_policy                                                                           \
     }
@@ -70,28 +70,36 @@ void bal_request_cases(const struct bal_request *request, struct bal_case *cases
     }
 
 #define BAL_SEED_OPTION                                                                                      \
-    { "seed", "S", "another seed, other random numbers (default 1)", bal_request_set_seed }
+    {                                                                                                        \
+        "seed", "S", "another seed, other random numbers (default 1)",                                       \
+            BAL_STORES_WHOLE(struct bal_request, seed, 0, 9007199254740991, "a whole number from 0")         \
+    }
 
 #define BAL_THREADS_OPTION                                                                                   \
     {                                                                                                        \
         "threads", "K", "threads to use (default: all processors); results do not depend on it",             \
-            bal_request_set_threads                                                                          \
+            BAL_STORES_WHOLE(struct bal_request, threads, 1, 1024, "a whole number from 1 to 1024")          \
     }
 
 #define BAL_RUN_OPTIONS {.group = BAL_RUN_SETTINGS}, BAL_SEED_OPTION, BAL_THREADS_OPTION
 
 #define BAL_FORMAT_OPTION                                                                                    \
-    { "format", "FORM", "text, markdown, csv or json (default text)", bal_request_set_format }
+    {                                                                                                        \
+        "format", "FORM", "text, markdown, csv or json (default text)",                                      \
+            BAL_STORES_FORM(struct bal_request, format)                                                      \
+    }
 
 /* What becomes of the answer. */
 #define BAL_HOST_OPTIONS                                                                                     \
-    {"output", "FILE", "write the results there (default: standard output)", bal_request_set_output,         \
-     .of_host = true},                                                                                       \
+    {"output", "FILE", "write the results there (default: standard output)",                                 \
+     BAL_STORES_TEXT(struct bal_request, output), .of_host = true},                                          \
     {                                                                                                        \
-        "quiet", NULL, "no progress bar", bal_request_set_quiet, .of_host = true                             \
+        "quiet", NULL, "no progress bar", BAL_STORES_FLAG(struct bal_request, quiet), .of_host = true        \
     }
 
-#define BAL_OUTPUT_OPTIONS BAL_FORMAT_OPTION, BAL_HOST_OPTIONS
+#define BAL_ANSWER_SUBJECT                                                                                   \
+    { .subject = "answer" }
+#define BAL_OUTPUT_OPTIONS BAL_ANSWER_SUBJECT, BAL_FORMAT_OPTION, BAL_HOST_OPTIONS
 
 /* The i-th policy that is compared if none is named: all policies, and those that are recommended for nginx.
  * NULL after the last. */
@@ -101,12 +109,8 @@ const char *bal_default_policy(size_t i);
 /* By its name, or the path of a file. */
 enum bal_code bal_request_parse_policy(const char *text, struct bal_policy_spec *spec, struct bal_error *err);
 enum bal_code bal_request_set_policy(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_seed(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_threads(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_percentiles(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_format(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_output(void *into, const char *value, struct bal_error *err);
+enum bal_code bal_request_set_format_but_csv(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_figure(void *into, const char *value, struct bal_error *err);
-enum bal_code bal_request_set_quiet(void *into, const char *value, struct bal_error *err);
 
 #endif

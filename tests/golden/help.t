@@ -71,7 +71,7 @@ $ ballast help compare
 | Simulates each policy on the same fleet with the same arrivals and prints the mean response time with its
 | 95 % confidence interval, percentiles, messages and memory, compared with theory. Best first.
 |
-| options:
+| fleet:
 |   --servers FLEET          how many, or COUNTxSPEED,...: 50x1,50x10; slotted also 50xuniform(1,19) (default 100)
 |   --weights NAME           what the dispatcher knows of unequal servers: speeds, or none (default speeds)
 |   --slots K                jobs that a server works on at once, each at its full speed unless speeds are given;
@@ -90,6 +90,8 @@ $ ballast help compare
 |   --start STATE            how servers start: idle, or fractions such as busy=0.3,off=0.7; busy=0.3,jobs=5: with
 |                            five jobs each (default idle)
 |   --watts B,I,S,O          watts of a server: BUSY,IDLE,SETUP,OFF (default 200,140,200,0)
+|
+| workload:
 |   --slotted                slotted: time in slots, with a batch of jobs in each; or continuous
 |   --load X                 arriving work over the fleet's capacity, where batch does not tell it (default 0.9)
 |   --service LAW            law of the job sizes: exp, det, erlang(K), hyper(C2), pareto(A), ... (default exp)
@@ -111,6 +113,8 @@ $ ballast help compare
 |                            all)
 |   --placement P            policy stealing: where jobs are made: even, hosts(K), moving, walk, longest,
 |                            shortest, cycling, map(H:C ...) (default even)
+|
+| network:
 |   --dispatchers M          how many, each with a view of its own; or the share of the jobs of each: 0.5,0.3,0.2
 |                            (default 1)
 |   --backlog B              most jobs that a dispatcher holds (else=hold), one more goes to a uniform server
@@ -135,7 +139,11 @@ $ ballast help compare
 |   --ejection               dispatchers eject servers that fail several times in a row, and try them again later
 |   --events LIST            what happens when: restart-dispatchers@1k+10, restart-servers:0.5,1@1k+10,
 |                            cut:0.3@1k+50, loss:0.1@1k+50, ... (default none)
+|
+| policies:
 |   --policy POLICY          name or name:key=value,...; repeat it (default: all that fit)
+|
+| run:
 |   --jobs J                 length of a replication in expected jobs (default 2M, 100 a server, 100k slots, or
 |                            more)
 |   --time T                 or in time: in slots where time is slotted
@@ -149,6 +157,8 @@ $ ballast help compare
 |   --engine NAME            markov, event, network, slotted, pooled, stealing; auto: by the model (default auto)
 |   --seed S                 another seed, other random numbers (default 1)
 |   --threads K              threads to use (default: all processors); results do not depend on it
+|
+| answer:
 |   --percentiles LIST       percentiles of response times to show: 50,95,99.9 (any, at most 8)
 |   --explain                say below the table what it means and what to do
 |   --theory                 columns of theory next to percentiles, in place of bars
