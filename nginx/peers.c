@@ -174,28 +174,87 @@ static bool is_same(const struct bal_ngx_server *a, const struct bal_ngx_server 
     return b && a->name.len == b->name.len && memcmp(a->name.data, b->name.data, a->name.len) == 0;
 }
 
+/* ---- choosing without counting ---- */
+
+static void add_extra(struct bal_ngx_peers *peers, const char *name, ngx_uint_t weight, bool closed) {
+    struct bal_ngx_server *server = add_foreign_server(&peers->extra[peers->extras], name);
+    if (!server)
+        return;
+    server->weight = weight;
+    server->closed = closed;
+    peers->extras++;
+}
+
+/* Of our own list; where servers have stations none can be added. */
+static void list_added(struct bal_ngx_peers *peers) {
+    if (!peers->added || peers->upstream->stations)
+        return;
+    peers->extras = 0;
+    for (uint32_t i = 0; i < peers->server_list_count; i++) {
+        const struct bal_dispatcher_server *s = &peers->server_list[i];
+        if (s->name >= peers->added[0] && s->name < peers->added[peers->config.servers])
+            add_extra(peers, s->name, (ngx_uint_t)s->weight, s->down || s->drain);
+    }
+}
+
+/* Without the block, whose lock may not be free when they are needed. */
+static void list_members(struct bal_ngx_peers *peers) {
+    char name[BAL_ADDRESS_TEXT];
+    if (!peers->member_list || bal_dispatcher_members_version(peers->d) == peers->members_listed ||
+        !bal_ngx_zone_lock(&peers->zone))
+        return;
+    const uint32_t count = bal_dispatcher_members(peers->d, peers->member_list, peers->config.join.most);
+    peers->members_listed = bal_dispatcher_members_version(peers->d);
+    bal_ngx_zone_unlock(&peers->zone);
+    peers->extras = 0;
+    for (uint32_t i = 0; i < ngx_min(count, peers->config.join.most); i++) {
+        bal_address_print(&peers->member_list[i].address, name);
+        add_extra(peers, name, 1, false);
+    }
+}
+
+static bool init_extra(struct bal_ngx_peers *peers, ngx_pool_t *pool) {
+    const uint32_t joined = peers->config.join.most;
+    if (!peers->added && !joined)
+        return true;
+    peers->extra = ngx_pcalloc(pool, peers->config.servers * sizeof *peers->extra);
+    peers->member_list = joined ? ngx_pcalloc(pool, joined * sizeof *peers->member_list) : NULL;
+    return peers->extra && (peers->member_list || !joined);
+}
+
 /* Smooth weighted round robin, as nginx's own: each time all gain their weight, and the one chosen gives up
  * what all have gained. */
+struct turn {
+    const struct bal_ngx_server *failed;
+    struct bal_ngx_server *best;
+    bool best_failed;
+    ngx_int_t all;
+};
+
+static void compare_turn(struct turn *turn, struct bal_ngx_server *s) {
+    if (s->closed)
+        return;
+    turn->all += (ngx_int_t)s->weight;
+    s->credit += (ngx_int_t)s->weight;
+    const bool has_failed = is_same(s, turn->failed);
+    if (!turn->best || (turn->best_failed && !has_failed) ||
+        (turn->best_failed == has_failed && s->credit > turn->best->credit)) {
+        turn->best = s;
+        turn->best_failed = has_failed;
+    }
+}
+
 struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peers,
                                                       const struct bal_ngx_server *failed) {
-    struct bal_ngx_server *s, *best = NULL;
-    bool best_failed = false;
-    ngx_int_t all = 0;
-    for (ngx_uint_t i = 0; (s = bal_ngx_peers_own_server(peers, i)); i++) {
-        if (s->closed)
-            continue;
-        all += (ngx_int_t)s->weight;
-        s->credit += (ngx_int_t)s->weight;
-        const bool has_failed = is_same(s, failed);
-        if (!best || (best_failed && !has_failed) ||
-            (best_failed == has_failed && s->credit > best->credit)) {
-            best = s;
-            best_failed = has_failed;
-        }
-    }
-    if (best)
-        best->credit -= all;
-    return best;
+    struct bal_ngx_server *s;
+    struct turn turn = {.failed = failed};
+    for (ngx_uint_t i = 0; (s = bal_ngx_peers_own_server(peers, i)); i++)
+        compare_turn(&turn, s);
+    for (uint32_t i = 0; i < peers->extras; i++)
+        compare_turn(&turn, &peers->extra[i]->server);
+    if (turn.best)
+        turn.best->credit -= turn.all;
+    return turn.best;
 }
 
 void bal_ngx_peers_add_decision_time(struct bal_ngx_peers *peers, uint64_t ns) {
@@ -268,6 +327,7 @@ static void list_servers(struct bal_ngx_peers *peers) {
                       (peers->names && !bal_ngx_resolved_is_complete(peers->names));
     peers->server_list_count = count;
     count_tries(peers);
+    list_added(peers);
     peers->server_list_hash = hash_servers(peers->server_list, peers->server_list_count) ^
                               bal_ngx_check_hash(peers->upstream) ^ peers->upstream->slow_start << 32 ^
                               (uint64_t)peers->backed << 63 ^
@@ -350,7 +410,7 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
         ngx_pcalloc(pool, ngx_max(peers->servers.nelts, peers->config.servers) * sizeof *peers->server_list);
     peers->names = peers->upstream->resolves ? bal_ngx_resolved_new(pool, peers->config.servers) : NULL;
     if (!peers->d || !peers->known || !peers->server_list || (peers->upstream->resolves && !peers->names) ||
-        !bal_ngx_overlay_init(peers, pool))
+        !bal_ngx_overlay_init(peers, pool) || !init_extra(peers, pool))
         return bal_fail(err, BAL_E_MEMORY, "not enough memory");
     if (peers->names) /* a reload goes on with what was known */
         bal_ngx_resolved_update(peers->names, peers);
@@ -682,6 +742,7 @@ static void check(void *user, uint64_t now) {
     if (peers == peers->upstream->peers)
         bal_ngx_names_run(peers->upstream, now, bal_ngx_zone_is_newest(&peers->zone));
     bal_ngx_peers_update(peers, now);
+    list_members(peers);
     if (peers->upstream->stations)
         bal_ngx_peer_time_out_lost(peers, now);
     bal_ngx_check_run(peers, now);

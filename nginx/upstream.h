@@ -87,6 +87,11 @@ struct bal_ngx_peers {
     bool unlisted, unapplied;       /* the list must be made again; and applied to the block */
     uint64_t changes_listed;        /* the generation of changes at run time that the list has */
     char (*added)[BAL_SERVER_NAME]; /* names of servers that were added; NULL: none can be */
+    struct bal_ngx_foreign **extra; /* those that were added or have joined, for choosing without counting ...
+                                     */
+    uint32_t extras;                /* ... so many; NULL: there can be none */
+    struct bal_member *member_list; /* memory for those that have joined */
+    uint64_t members_listed;        /* the version of them that `extra` has */
     uint32_t tries;                 /* servers in the list that may be chosen */
     bool backed;                    /* there were backup servers when the list was made */
     ngx_rbtree_t waiting;           /* struct bal_ngx_peer_data by ticket */
@@ -152,8 +157,8 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
                              const ngx_http_upstream_rr_peers_t *rr_peers, bool backup);
 /* The server with this index. The lock of the zone must be held. NULL: its name cannot be read. */
 struct bal_ngx_server *bal_ngx_peers_server(struct bal_ngx_peers *peers, uint32_t number);
-/* One of our configuration that is not down, in turn by weight: for when requests cannot be counted. Not
- * `failed` (or NULL), if there is another one. NULL: all are down. */
+/* One that is not down, in turn by weight, of our configuration, added at run time or joined: for when
+ * requests cannot be counted. Not `failed` (or NULL), if there is another one. NULL: all are down. */
 struct bal_ngx_server *bal_ngx_peers_untracked_server(struct bal_ngx_peers *peers,
                                                       const struct bal_ngx_server *failed);
 /* The i-th server of which this process knows without the block; NULL behind the last. Not those that were
