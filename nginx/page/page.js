@@ -276,8 +276,8 @@ function tell(server) {
         `${server.answered ? ', ' + mean(server) + ' on average' : ''}, ${count(server.failed)} failed`;
 }
 
-// What tells names apart: "10.0.0.7:8080" and "10.0.0.8:8080" are "7" and "8".
-function labels(names) {
+// What tells names apart: "10.0.0.7:8080" and "10.0.0.8:8080" are "7" and "8". Of at most so many letters.
+function labels(names, most) {
     const parts = names.map(name => name.split(/(?<=[.:/])|(?=[.:])/));
     const common = (from) => {
         let n = 0;
@@ -289,7 +289,7 @@ function labels(names) {
     return names.map((name, i) => {
         const text = parts[i].slice(front, Math.max(front + 1, parts[i].length - back)).join('');
         const shown = text.replace(/^[.:/]+|[.:/]+$/g, '') || name;
-        return shown.length > 8 ? '…' + shown.slice(-7) : shown;
+        return shown.length > most ? '…' + shown.slice(1 - most) : shown;
     });
 }
 
@@ -327,8 +327,9 @@ function drawFleet(servers) {
     while (cells.length > servers.length) cells.pop().remove();
     if (chosen >= cells.length) choose(0, false);
     const most = Math.max(4, ...servers.map(s => s.in_service + s.queue));
-    const counts = new Map(), short = labels(servers.map(s => s.name));
-    $('fleet').classList.toggle('wide-cells', servers.length <= 48);
+    const few = servers.length <= 48;
+    const counts = new Map(), short = labels(servers.map(s => s.name), few ? 8 : 5);
+    $('fleet').classList.toggle('wide-cells', few);
     servers.forEach((server, i) => {
         const cell = cells[i], jobs = server.in_service + server.queue;
         const key = server.state + ' ' + jobs + ' ' + most + ' ' + server.name + ' ' + short[i];
@@ -424,8 +425,9 @@ function countRows(sample) {
 
 // Seconds: a station sends ten heartbeats in one; a dispatcher that has nothing to say answers every three.
 const SILENT = {dispatcher: 1, station: 7};
-let fleetUris = [];
+let fleetUris = [], fleetAsked = false;
 const others = new Map(); // what those last said; null: no answer
+const spoken = new Map(); // the same, of those that do not answer now, too
 
 // For each address of that role: whom it knows, and whether it hears them.
 function hearing(statuses, role) {
@@ -453,22 +455,30 @@ function pair(dispatchers, stations, dispatcher, station) {
 function addresses(known, knownByOthers) {
     const all = new Set(known.keys());
     for (const peers of knownByOthers.values()) for (const name of peers.keys()) all.add(name);
-    return [...all].sort();
+    return [...all].sort((a, b) => a.localeCompare(b, 'en', {numeric: true}));
 }
 
 function drawHearing(statuses) {
     const dispatchers = hearing(statuses, 'dispatcher'), stations = hearing(statuses, 'station');
-    const rows = addresses(stations, dispatchers), columns = addresses(dispatchers, stations);
+    let rows = addresses(stations, dispatchers);
+    const columns = addresses(dispatchers, stations);
     const missing = [...others].filter(([, status]) => !status).map(([uri]) => uri);
-    $('hears-section').hidden = !fleetUris.length || !rows.length || !columns.length;
+    $('hears-section').hidden = !fleetUris.length || !fleetUris.every(uri => others.has(uri)) ||
+        !rows.length || !columns.length;
     if ($('hears-section').hidden) return;
     fillHead($('hears').tHead, ['Station', ...columns]);
-    const cellsOf = rows.map(row => columns.map(column => pair(dispatchers, stations, column, row)));
+    const pairs = new Map(rows.map(row => [row, columns.map(column => pair(dispatchers, stations, column, row))]));
+    const deaf = row => pairs.get(row).filter(([, kind]) => kind === 'deaf').length;
+    if (rows.length > 12) rows = [...rows.filter(deaf), ...rows.filter(row => !deaf(row))];
+    const cellsOf = rows.map(row => pairs.get(row));
     fillTable($('hears').tBodies[0], rows.map((row, i) => [row, ...cellsOf[i].map(([text]) => text)]));
     cellsOf.forEach((line, i) => line.forEach(([, kind], k) => {
         $('hears').tBodies[0].rows[i].cells[k + 1].className = kind;
     }));
-    write($('hears-silent'), missing.length ? 'No answer: ' + missing.join(', ') : '');
+    const troubled = rows.reduce((sum, row) => sum + deaf(row), 0);
+    write($('hears-silent'), [missing.length ? 'No answer: ' + missing.join(', ') + '.' : '',
+        troubled ? `${troubled} of ${rows.length * columns.length} pairs do not hear each other.` : '']
+        .filter(text => text).join(' '));
 }
 
 function fillHead(head, names) {
@@ -481,18 +491,25 @@ function fillHead(head, names) {
     });
 }
 
+// Not waited for: one that does not answer must not keep the page from what its own nginx says.
 async function pollFleet() {
-    for (const uri of others.keys()) if (!fleetUris.includes(uri)) others.delete(uri);
+    if (fleetAsked) return;
+    fleetAsked = true;
+    for (const map of [others, spoken])
+        for (const uri of map.keys()) if (!fleetUris.includes(uri)) map.delete(uri);
     await Promise.all(fleetUris.map(async uri => {
         try {
             const answer = await fetch(uri + '?format=json', {cache: 'no-store', signal: AbortSignal.timeout(1000)});
             if (!answer.ok) throw new Error(answer.status);
             const status = await answer.json();
-            others.set(uri, status.schema === 1 ? status : null);
+            if (status.schema !== 1) throw new Error('another schema');
+            others.set(uri, status);
+            spoken.set(uri, status);
         } catch {
             others.set(uri, null);
         }
     }));
+    fleetAsked = false;
 }
 
 // ---- the twin ----
@@ -620,16 +637,18 @@ function fillSelect(all) {
     select.parentNode.hidden = wanted.length < 2;
 }
 
+// One that does not answer now stays chosen, with what it last said.
 function show(status) {
-    const there = [...others].filter(([, other]) => other);
-    const all = [...names(status), ...there.flatMap(([uri, other]) =>
-        names(other).map(([role, one, name]) => [role, one, `${name}, at ${uri}`, other]))];
+    const all = [...names(status), ...[...spoken].flatMap(([uri, other]) =>
+        names(other).map(([role, one, name]) => [role, one, `${name}, at ${uri}`, other, uri]))];
     fillSelect(all);
-    for (const [role, one, name, other] of all) {
+    for (const [role, one, name, other, uri] of all) {
         if (!histories.has(name)) histories.set(name, new History());
-        histories.get(name).add(read(other || status, role, one));
+        const history = histories.get(name);
+        history.silent = uri !== undefined && !others.get(uri);
+        if (!history.silent) history.add(read(other || status, role, one));
     }
-    drawHearing([status, ...there.map(([, other]) => other)]);
+    drawHearing([status, ...[...others.values()].filter(other => other)]);
     twinUri = status.twin || null;
     clock = status.time;
     draw();
@@ -640,7 +659,7 @@ function draw() {
     const last = samples[samples.length - 1];
     if (!last || !last.one) return;
     const one = last.one;
-    write($('about'), (last.station ? `station, ${one.slots} slots` : one.policy) +
+    write($('about'), (history.silent ? 'no answer, what is shown is old: ' : '') + (last.station ? `station, ${one.slots} slots` : one.policy) +
         `, ${count(last.servers.length)} ${last.servers.length === 1 ? 'server' : 'servers'}, ` +
         `${one.processes} workers`);
     drawFleet(last.servers);
@@ -669,7 +688,7 @@ async function poll() {
         const status = await answer.json();
         if (status.schema !== 1) throw new Error('another schema');
         fleetUris = status.fleet || [];
-        if (fleetUris.length) await pollFleet();
+        if (fleetUris.length) pollFleet();
         heard = Date.now();
         show(status);
         pollHours();

@@ -7,44 +7,11 @@ import sys
 import time
 import urllib.request
 
+import looks
 from chromium import Chromium
+from looks import expect
 
 address, control, pictures = sys.argv[1:]
-wrong = 0
-
-# Texts that lie upon each other, and what is wider than the screen.
-LOOK = """(() => {
-    const boxes = [];
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) {
-        const node = walker.currentNode, range = document.createRange(), parent = node.parentElement;
-        if (!node.textContent.trim() || parent.closest('script, style, option') ||
-            !parent.checkVisibility()) continue;
-        range.selectNodeContents(node);
-        for (const r of range.getClientRects())
-            if (r.width && r.height) boxes.push({text: node.textContent, l: r.left + 1, r: r.right - 1,
-                t: r.top + 0.2 * r.height, b: r.bottom - 0.2 * r.height, wide: parent.closest('.wide')});
-    }
-    const collide = [];
-    boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => {
-        if (a.l < b.r && b.l < a.r && a.t < b.b && b.t < a.b) collide.push(a.text + ' / ' + b.text);
-    }));
-    const edge = document.documentElement.clientWidth;
-    const light = colour => { const [r, g, b] = colour.match(/[0-9]+/g).map(Number);
-        return (0.3 * r + 0.6 * g + 0.1 * b) / 255; };
-    const style = getComputedStyle(document.body), twin = document.getElementById('twin');
-    return {texts: boxes.length, collide, cut: boxes.filter(b => !b.wide && b.r > edge + 1).map(b => b.text),
-        sideways: document.documentElement.scrollWidth - edge,
-        scrolls: twin.offsetWidth - twin.parentNode.clientWidth, paper: light(style.backgroundColor),
-        contrast: Math.abs(light(style.color) - light(style.backgroundColor))};
-})()"""
-
-
-def expect(what, so, seen=""):
-    global wrong
-    if not so:
-        wrong += 1
-        print(f"# not so: {what} {seen}", flush=True)
 
 
 def servers():
@@ -86,32 +53,6 @@ def hostile_text_stays_text(page):
     refused = [said for said in page.said if "Content Security Policy" in said]
     expect("and is refused by the policy", len(refused) == 1, page.said)
     page.said = [said for said in page.said if said not in refused]
-
-
-def judge(seen, dark):
-    return (("texts are there", seen["texts"] > 40, seen["texts"]),
-            ("no text lies upon another", not seen["collide"], seen["collide"]),
-            ("none is cut", not seen["cut"], seen["cut"]),
-            ("nothing is wider than the screen", seen["sideways"] <= 0, seen["sideways"]),
-            ("nor are the what-ifs", seen["scrolls"] <= 0, seen["scrolls"]),
-            ("paper and ink differ", seen["contrast"] > 0.6, seen["contrast"]),
-            ("as the scheme wants", (seen["paper"] < 0.5) == dark, seen["paper"]))
-
-
-def every_screen(page):
-    for width, height in ((1280, 900), (390, 844)):
-        for dark in (False, True):
-            page.screen(width, height, dark)
-            page.wait(0.15)
-            end = time.monotonic() + 30  # until it has been drawn
-            told = judge(page.evaluate(LOOK), dark)
-            while not all(so for _, so, _ in told) and time.monotonic() < end:
-                page.wait(0.1)
-                told = judge(page.evaluate(LOOK), dark)
-            for what, so, value in told:
-                expect(f"{width} px, {'dark' if dark else 'light'}: {what}", so, value)
-            if pictures != "-":
-                page.picture(f"{pictures}/{width}-{'dark' if dark else 'light'}.png")
 
 
 def keys_reach_everything(page):
@@ -198,7 +139,7 @@ page = Chromium()
 try:
     loads(page)
     hostile_text_stays_text(page)
-    every_screen(page)
+    looks.every_screen(page, pictures)
     keys_reach_everything(page)
     the_last_hour_is_there(page)
     a_server_that_fails_is_seen(page)
@@ -209,4 +150,4 @@ try:
     a_stalled_connection_is_told(page)
 finally:
     page.close()
-sys.exit(wrong > 0)
+sys.exit(looks.wrong > 0)
