@@ -41,6 +41,10 @@ demo-replay: all
 	@build/make_log --lines=100000 --servers=20 --load=0.5 >build/access.log
 	@build/ballast replay build/access.log --target p99=2s
 
+# The rival that nginx has from 1.31 on, where that is the nginx here.
+WITH_LEAST_TIME = if PATH=$$PATH:/usr/sbin nginx -v 2>&1 | grep -Eq 'nginx/1\.(3[1-9]|[4-9][0-9])'; then \
+    build/ballast live examples/live/least-time.yaml --again --db $(1); fi
+
 # Real nginx, stations, servers and HAProxy, compared with the simulator (less than two minutes).
 .PHONY: demo-live
 demo-live:
@@ -49,6 +53,7 @@ demo-live:
 	@ninja --quiet -C build product nginx-module
 	@build/ballast live examples/live/demo.yaml --again --db build/demo-live.db
 	@build/ballast live examples/live/hold.yaml --again --db build/demo-hold.db
+	@$(call WITH_LEAST_TIME,build/demo-time.db)
 
 # Four hosts in network namespaces, a partition, a killed dispatcher and a rolling deploy (less than three
 # minutes, needs root).
@@ -126,6 +131,7 @@ live-lab:
 	@ninja --quiet -C build product nginx-module
 	@build/ballast live examples/live/lab.yaml --again --db build/live-lab.db
 	@build/ballast live examples/live/hold.yaml --again --db build/live-hold.db
+	@$(call WITH_LEAST_TIME,build/live-time.db)
 
 # Apps that are stopped and started by tabs, compared with the simulator and with a windowed rule. POWER is
 # passed on to bench/live_power: POWER='--rounds 1 --seconds 20' is a quick look.

@@ -149,10 +149,13 @@ static const char *describe_setup(struct bal_reader *reader, const struct bal_ex
     return concat_text(reader, proxy_word[entry->proxy], entry->text, rest);
 }
 
-/* Servers behind other proxies know of no classes, and HAProxy lets requests wait itself, where there are
- * several each by its own count: none of these is what the lab would simulate. */
+/* Servers behind other proxies know of no classes, HAProxy lets requests wait itself, where there are several
+ * each by its own count, and nginx's least_time goes by means of all servers: none of these is what the lab
+ * would simulate. */
 static bool has_twin(struct bal_reader *reader, const struct bal_experiment_policy *entry) {
     const int network = bal_node_get(reader->document, reader->root, "network");
+    if (entry->proxy == BAL_PROXY_NGINX && strncmp(entry->text, "least_time", strlen("least_time")) == 0)
+        return false;
     if (strstr(entry->text, " maxconn") && bal_node_get(reader->document, network, "dispatchers"))
         return false;
     const int workload = bal_node_get(reader->document, reader->root, "workload");

@@ -19,6 +19,10 @@ static const struct proxy_baseline proxy_baselines[] = {
     {BAL_PROXY_NGINX, "random two", "least-conn:d=2", true},
     {BAL_PROXY_NGINX, "random", "weighted-random", false},
     {BAL_PROXY_NGINX, "round_robin", "weighted-round-robin", false},
+    /* Of nginx 1.31 and later. The mean response times of all servers: no policy of ours is the same, and
+     * bal_live_pair() makes no prediction. */
+    {BAL_PROXY_NGINX, "least_time header", "ewma", false},
+    {BAL_PROXY_NGINX, "least_time last_byte", "ewma", false},
     {BAL_PROXY_HAPROXY, "leastconn", "least-conn:ties=queue", true},
     /* One of them: requests wait in HAProxy until a server has a free slot. */
     {BAL_PROXY_HAPROXY, "leastconn maxconn", "jiq:else=hold", true},

@@ -28,7 +28,7 @@ $ cat base - >f.yaml <<'END'
 > live: {seconds: 0, rounds: 2.5, stations: perhaps, burn: yes, minutes: 3}
 > END
 > ballast check f.yaml
-! ballast: f.yaml:6: policies: 'most_conn' is not one of least_conn, random two least_conn, random two, random, round_robin
+! ballast: f.yaml:6: policies: 'most_conn' is not one of least_conn, random two least_conn, random two, random, round_robin, least_time header, least_time last_byte
 ! ballast: f.yaml:7: haproxy: `policy` says already what distributes the jobs; give one of them
 ! ballast: f.yaml:10: live: there is no field 'minutes'; there are seconds, rounds, timeout, stations, apart, keepers, burn, hosts, ipv6, urgent, faults
 ! ballast: f.yaml:10: seconds: '0' is not a number from 0.1 to 100000
@@ -148,6 +148,20 @@ $ cat base - >f.yaml <<'END'
 $ PATH=$(dirname "$(command -v ballast)") ballast live f.yaml --module nowhere.so
 ! ballast: --module nowhere.so: cannot be read
 ? 2
+# least_time came with nginx 1.31. Relatives of nginx have versions of their own.
+$ cat base - >f.yaml <<'END'
+> policies: [{nginx: least_time last_byte}]
+> live: {seconds: 1, rounds: 1, timeout: 1}
+> END
+> mkdir bin; PATH=$PWD/bin:$PATH
+> for version in nginx/1.30.4 nginx/0.9.31 nothing; do
+>     printf '#!/bin/sh\necho "nginx version: %s" >&2\n' $version >bin/nginx; chmod +x bin/nginx
+>     ballast live f.yaml 2>&1 | sed "s|$PWD/||"
+> done | sed 's/; put a newer.*//'; ballast check f.yaml
+| ballast: least_time came with nginx 1.31, and bin/nginx says 'nginx version: nginx/1.30.4'
+| ballast: least_time came with nginx 1.31, and bin/nginx says 'nginx version: nginx/0.9.31'
+| ballast: nginx least_time last_byte: a dispatcher did not start: nginx version: nothing
+| f.yaml: in order; plain 1 trials, quick 1 trials, full 1 trials
 $ ballast test-server --slots 0
 ! ballast: --slots 0: not a whole number from 1 to 1M
 ? 2
