@@ -38,6 +38,7 @@ struct bal_field {
      * text, always terminated, and returns its length. */
     enum bal_code (*set)(struct bal_draft *draft, const char *text, struct bal_error *err);
     size_t (*print)(const struct bal_draft *draft, char *text, size_t size);
+    size_t at, size; /* where its value is in the draft; size 0: in several places */
     /* And as an option of commands: */
     const char *option;      /* its name, where that is another than the field's */
     const char *argument;    /* the name of its value in help: "LAW"; NULL: a flag, or no option */
@@ -61,6 +62,10 @@ extern const struct bal_table bal_fleet_table, bal_workload_table, bal_network_t
 /* In a row of settings: the functions set_NAME and print_NAME read and print it. */
 #define BAL_SETTING(name)                                                                                    \
     .is = BAL_IS_TEXT, .type = BAL_TYPE_SETTING, .set = set_##name, .print = print_##name
+/* The same where all that it sets is this member of the draft. */
+#define BAL_SETTING_AT(name, member)                                                                         \
+    BAL_SETTING(name), .at = offsetof(struct bal_draft, member),                                             \
+                       .size = sizeof((struct bal_draft *)NULL)->member
 
 extern const char *const bal_plot_kinds[];  /* in the order of enum bal_plot_kind; they end with NULL, as do
                                                the next */

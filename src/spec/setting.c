@@ -48,24 +48,49 @@ enum bal_code bal_setting_read(const struct bal_field *setting, const char *text
     return bal_fail(err, code, "%s", inner.text);
 }
 
+/* As values: most drafts keep most of them, and no text is read or printed for what is as it was. The rows
+ * have them as text, for help and documentation; tests/unit/experiment.c compares the two. */
+static const struct bal_draft defaults = {
+    .c =
+        {
+            .model =
+                {
+                    .size.mean = 1,
+                    .load = NAN,
+                    .tasks = 1,
+                    .reports.mean = 1,
+                    .watts = {.busy = 200, .idle = 140, .setup = 200},
+                    .slots = 1,
+                    .network.dispatchers.count = 1,
+                },
+            .run.warmup = NAN,
+            .replications = 10,
+        },
+    .jobs = NAN,
+    .time = NAN,
+    .warmup = NAN,
+    .most = 1000,
+};
+
+void bal_draft_init(struct bal_draft *draft) {
+    memcpy(draft, &defaults, sizeof *draft); /* with the gaps, so that members can be compared */
+}
+
+static bool is_untouched(const struct bal_field *setting, const struct bal_draft *draft) {
+    const char *value = (const char *)draft + setting->at, *untouched = (const char *)&defaults + setting->at;
+    return setting->size > 0 && memcmp(value, untouched, setting->size) == 0;
+}
+
 bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *draft,
                        char text[BAL_SETTING_TEXT]) {
+    if (is_untouched(setting, draft)) {
+        strcpy(text, setting->default_value ? setting->default_value : "");
+        return false;
+    }
     const size_t length = setting->print(draft, text, BAL_SETTING_TEXT);
     assert(length < BAL_SETTING_TEXT);
     (void)length;
     return *text && (!setting->default_value || strcmp(text, setting->default_value) != 0);
-}
-
-void bal_draft_init(struct bal_draft *draft) {
-    *draft = (struct bal_draft){.jobs = NAN, .time = NAN, .warmup = NAN, .c.model.load = NAN};
-    const struct bal_field *setting;
-    for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
-        if (!setting->default_value || !*setting->default_value)
-            continue;
-        const enum bal_code code = setting->set(draft, setting->default_value, NULL);
-        assert(code == BAL_OK);
-        (void)code;
-    }
 }
 
 bool bal_draft_is_open(const struct bal_draft *draft) {

@@ -77,12 +77,17 @@ static void settings_print_what_they_read(void **state) {
     (void)state;
     const struct bal_field *setting;
     for (size_t i = 0; (setting = bal_setting_at(i, NULL)); i++) {
-        struct bal_draft draft;
+        static struct bal_draft draft, untouched;
         bal_draft_init(&draft);
+        bal_draft_init(&untouched);
         char text[BAL_SETTING_TEXT];
-        if (setting->default_value) {
-            assert_false(bal_setting_print(setting, &draft, text));
-            assert_string_equal(text, setting->default_value);
+        assert_false(bal_setting_print(setting, &draft, text));
+        assert_string_equal(text, setting->default_value ? setting->default_value : "");
+        setting->print(&draft, text, sizeof text); /* not by comparing values */
+        assert_string_equal(text, setting->default_value ? setting->default_value : "");
+        if (setting->default_value && *setting->default_value) {
+            assert_int_equal(bal_setting_read(setting, setting->default_value, &draft, NULL), BAL_OK);
+            assert_memory_equal(&draft, &untouched, sizeof draft);
         }
         if (setting->cli_default) {
             assert_int_equal(bal_setting_read(setting, setting->cli_default, &draft, NULL), BAL_OK);
