@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The bare loop, by itself: the state of the generator must stay in registers. */
 #include "bare.h"
 
 #include "ballast/random.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs an engine several times in turn with the bare loop, and keeps the ratios. */
 #include "measure.h"
 
 #include "bare.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The daemon: sockets, signals, time, and the apps of one configuration. */
+/* The daemon: sockets, signals, time, and the apps of one configuration. One thread polls them all, so
+ * nothing in keeper/ needs a lock. */
 #ifndef KEEPER_DAEMON_H
 #define KEEPER_DAEMON_H
 

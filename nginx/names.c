@@ -83,6 +83,7 @@ ngx_int_t bal_ngx_name_add_zone(ngx_conf_t *cf, struct bal_ngx_name *name) {
 
 /* ---- addresses ---- */
 
+/* Under the lock. */
 static struct bal_ngx_name_address *side_of(const struct bal_ngx_name *name, uint64_t generation) {
     return name->table->address + generation % 2 * name->room;
 }
@@ -243,6 +244,7 @@ static bool has_turn(const struct bal_ngx_name *name) {
     return __atomic_load_n(&name->table->turn, __ATOMIC_RELAXED) == name->turn;
 }
 
+/* Under the lock. */
 static void store_addresses(struct bal_ngx_name *name, const struct bal_ngx_name_address *list,
                             uint32_t count) {
     struct bal_ngx_name_table *table = name->table;

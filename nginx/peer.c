@@ -77,7 +77,7 @@ void bal_ngx_peer_time_out_lost(struct bal_ngx_peers *peers, uint64_t now) {
 
 /* ---- the end of a try ---- */
 
-/* What is recorded of a request. */
+/* Under the lock. What is recorded of a request. */
 static void record_request(const struct bal_ngx_peer_data *peer, uint64_t now) {
     struct bal_ngx_records *records = peer->peers->records;
     bal_ngx_records_add_time(records, peer->rank, now - peer->began_ns);

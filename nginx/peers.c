@@ -421,36 +421,43 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
                                     seed, err);
 }
 
+/* Under the lock. */
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
     struct bal_ngx_peers *peers = user;
     return bal_dispatcher_join(peers->d, now, pid, start, err);
 }
 
+/* Under the lock. */
 static uint32_t worker_number(void *user) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_worker_number(peers->d);
 }
 
+/* Under the lock. */
 static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_worker(peers->d, i, pid, start);
 }
 
+/* Under the lock. */
 static void reap(void *user, uint64_t now, uint32_t i) {
     const struct bal_ngx_peers *peers = user;
     bal_dispatcher_reap(peers->d, now, i);
 }
 
+/* Under the lock. */
 static void leave(void *user, uint64_t now) {
     const struct bal_ngx_peers *peers = user;
     bal_dispatcher_leave(peers->d, now);
 }
 
+/* Under the lock. */
 static uint64_t run_timers(void *user, uint64_t now) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_run_timers(peers->d, now);
 }
 
+/* Under the lock. */
 static uint32_t next_to_wake(void *user) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_next_to_wake(peers->d);
@@ -465,16 +472,19 @@ static void decisions_ready(void *user) {
     bal_ngx_hold_process_decisions(user);
 }
 
+/* Under the lock. */
 static const struct bal_message *outgoing(void *user, uint32_t *count) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_outgoing(peers->d, count);
 }
 
+/* Under the lock. */
 static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_members(peers->d, list, room);
 }
 
+/* Under the lock. */
 static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
     const struct bal_ngx_peers *peers = user;
     bal_dispatcher_adopt_members(peers->d, now, list, count);
@@ -491,12 +501,14 @@ static uint32_t read_members(void *user, void *block, struct bal_member *list, u
     return count;
 }
 
+/* Under the lock. */
 static uint64_t members_version(void *user) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_members_version(peers->d);
 }
 
-/* How long the answer took is no longer known: a good outcome is treated as a cancelled request. */
+/* Under the lock. How long the answer took is no longer known: a good outcome is treated as a cancelled
+ * request. */
 static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
     const struct bal_ngx_peers *peers = user;
     if (what == BAL_NGX_DEFER_BAD || what == BAL_NGX_DEFER_FAILED)
@@ -506,11 +518,13 @@ static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_
         bal_dispatcher_cancel(peers->d, now, ticket);
 }
 
+/* Under the lock. */
 static void detach_stations(void *user, uint64_t now) {
     const struct bal_ngx_peers *peers = user;
     bal_dispatcher_detach_stations(peers->d, now);
 }
 
+/* Under the lock. */
 static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
     const struct bal_ngx_peers *peers = user;
     return bal_dispatcher_receive(peers->d, now, message);
@@ -560,6 +574,7 @@ static enum bal_ngx_server_activity activity_of(const struct bal_server_view *vi
 
 enum { EJECTED = 1, SHUT = 2, SILENT = 4, FAILING = 8, DRAINED = 16 };
 
+/* Under the lock. */
 static struct bal_ngx_refused refused(void *user) {
     const struct bal_ngx_peers *peers = user;
     const struct bal_dispatcher_counts counts = bal_dispatcher_counts(peers->d);
@@ -596,7 +611,7 @@ static void update_silence(struct bal_ngx_peers *peers, uint64_t now) {
     peers->shared->unheard = unheard;
 }
 
-/* It can be chosen, or could be if it had fewer requests. */
+/* Under the lock. It can be chosen, or could be if it had fewer requests. */
 static bool is_on(const struct bal_ngx_peers *peers, uint32_t number, const struct bal_server_view *view) {
     return view->name && view->status == BAL_SERVER_ON && !view->leaving && !view->drain && !view->down &&
            !view->ejected && !view->shut && !view->silent &&
@@ -610,7 +625,7 @@ static uint64_t sum_of(const uint64_t counts[BAL_MSG_TYPES]) {
     return sum;
 }
 
-/* Once a second: a point of the last hour. */
+/* Under the lock. Once a second: a point of the last hour. */
 static void add_to_history(struct bal_ngx_peers *peers, uint64_t now) {
     const struct bal_dispatcher_counts counts = bal_dispatcher_counts(peers->d);
     struct bal_ngx_moment moment = {.now = now,
@@ -642,6 +657,7 @@ static void log_slots(struct bal_ngx_peers *peers, uint32_t number, const struct
     peers->slots_logged[number] = view->concurrency.limit;
 }
 
+/* Under the lock. */
 static void tick(void *user, uint64_t now) {
     struct bal_ngx_peers *peers = user;
     const bool due =

@@ -27,7 +27,7 @@ static bool is_dispatcher_ready(struct bal_ngx_upstream *upstream) {
     return open;
 }
 
-/* Those at a unix socket are not asked to answer: it is enough that one has been heard. */
+/* Under the lock. Those at a unix socket are not asked to answer: it is enough that one has been heard. */
 static bool is_heard(const struct bal_ngx_station *station, uint64_t now) {
     const uint64_t most = station->config.join.own.family ? (uint64_t)HEARD_MS * 1000000 : UINT64_MAX - 1;
     return bal_station_heard_within(station->s, now, most);

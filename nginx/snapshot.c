@@ -9,6 +9,7 @@
 
 /* ---- dispatchers ---- */
 
+/* Under the lock. */
 static void copy_servers(struct bal_ngx_snapshot_peers *snapshot, struct bal_ngx_peers *peers) {
     for (uint32_t number = 0; number < peers->config.servers; number++) {
         struct bal_ngx_snapshot_server *s = &snapshot->server[snapshot->servers];
@@ -130,6 +131,7 @@ const char *bal_ngx_snapshot_state(const struct bal_ngx_snapshot_server *server)
 
 /* ---- stations ---- */
 
+/* Under the lock. */
 static struct bal_ngx_snapshot_dispatcher *add_dispatcher(struct bal_ngx_snapshot_station *snapshot,
                                                           uint64_t now, uint64_t id) {
     struct bal_ngx_snapshot_dispatcher *d = &snapshot->dispatcher[snapshot->dispatchers++];

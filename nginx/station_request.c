@@ -12,6 +12,7 @@ enum { RETRY_AFTER_MS = 1000 };
 
 /* ---- the end ---- */
 
+/* Under the lock. */
 static void record_request(const struct bal_ngx_station_request *request, uint64_t now) {
     const ngx_http_upstream_state_t *state = request->placeholder.u->state;
     const struct bal_ngx_record done = {.arrived_ns = request->arrived_ns,

@@ -76,36 +76,43 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     return bal_station_open(station->s, (char *)block + core_at(station), seed, err);
 }
 
+/* Under the lock. */
 static enum bal_code join(void *user, uint64_t now, uint64_t pid, uint64_t start, struct bal_error *err) {
     const struct bal_ngx_station *station = user;
     return bal_station_join(station->s, now, pid, start, err);
 }
 
+/* Under the lock. */
 static uint32_t worker_number(void *user) {
     const struct bal_ngx_station *station = user;
     return bal_station_worker_number(station->s);
 }
 
+/* Under the lock. */
 static bool worker(void *user, uint32_t i, uint64_t *pid, uint64_t *start) {
     const struct bal_ngx_station *station = user;
     return bal_station_worker(station->s, i, pid, start);
 }
 
+/* Under the lock. */
 static void reap(void *user, uint64_t now, uint32_t i) {
     const struct bal_ngx_station *station = user;
     bal_station_reap(station->s, now, i);
 }
 
+/* Under the lock. */
 static void leave(void *user, uint64_t now) {
     const struct bal_ngx_station *station = user;
     bal_station_leave(station->s, now);
 }
 
+/* Under the lock. */
 static uint64_t run_timers(void *user, uint64_t now) {
     const struct bal_ngx_station *station = user;
     return bal_station_run_timers(station->s, now);
 }
 
+/* Under the lock. */
 static uint32_t next_to_wake(void *user) {
     const struct bal_ngx_station *station = user;
     return bal_station_next_to_wake(station->s);
@@ -123,6 +130,7 @@ static uint32_t ids_of(const ngx_array_t *addresses, uint64_t *ids) {
     return (uint32_t)addresses->nelts;
 }
 
+/* Under the lock. */
 static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
     const struct bal_ngx_station *station = user;
     uint64_t dispatchers[DISPATCHERS_MAX], stations[STATIONS_MAX];
@@ -132,21 +140,25 @@ static enum bal_code apply(void *user, uint64_t now, struct bal_error *err) {
                                  err);
 }
 
+/* Under the lock. */
 static const struct bal_message *outgoing(void *user, uint32_t *count) {
     const struct bal_ngx_station *station = user;
     return bal_station_outgoing(station->s, count);
 }
 
+/* Under the lock. */
 static enum bal_receipt receive(void *user, uint64_t now, const struct bal_message *message) {
     const struct bal_ngx_station *station = user;
     return bal_station_receive(station->s, now, message);
 }
 
+/* Under the lock. */
 static uint32_t members(void *user, struct bal_member *list, uint32_t room) {
     const struct bal_ngx_station *station = user;
     return bal_station_members(station->s, list, room);
 }
 
+/* Under the lock. */
 static void adopt_members(void *user, uint64_t now, const struct bal_member *list, uint32_t count) {
     const struct bal_ngx_station *station = user;
     bal_station_adopt_members(station->s, now, list, count);
@@ -162,11 +174,13 @@ static uint32_t read_members(void *user, void *block, struct bal_member *list, u
     return count;
 }
 
+/* Under the lock. */
 static uint64_t members_version(void *user) {
     const struct bal_ngx_station *station = user;
     return bal_station_members_version(station->s);
 }
 
+/* Under the lock. */
 static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_ngx_deferral what) {
     const struct bal_ngx_station *station = user;
     if (what == BAL_NGX_DEFER_CANCEL)
@@ -175,6 +189,7 @@ static void finish_deferred(void *user, uint64_t now, uint64_t ticket, enum bal_
         bal_station_done(station->s, now, ticket, what != BAL_NGX_DEFER_GOOD);
 }
 
+/* Under the lock. */
 static void drain(void *user, uint64_t now) {
     const struct bal_ngx_station *station = user;
     bal_station_drain(station->s, now, true);
@@ -298,7 +313,7 @@ static uint64_t sum_of(const uint64_t counts[BAL_MSG_TYPES]) {
     return sum;
 }
 
-/* Once a second: a point of the last hour. */
+/* Under the lock. Once a second: a point of the last hour. */
 static void add_to_history(struct bal_ngx_station *station, const struct bal_station_view *view,
                            uint64_t now) {
     const struct bal_station_counts counts = bal_station_counts(station->s);
@@ -314,6 +329,7 @@ static void add_to_history(struct bal_ngx_station *station, const struct bal_sta
     bal_ngx_history_add(station->history, &moment, station->records->times, station->config.classes);
 }
 
+/* Under the lock. */
 static void tick(void *user, uint64_t now) {
     struct bal_ngx_station *station = user;
     const struct bal_station_view view = bal_station_view(station->s);
@@ -325,6 +341,7 @@ static void tick(void *user, uint64_t now) {
         add_to_history(station, &view, now);
 }
 
+/* Under the lock. */
 static struct bal_ngx_refused refused(void *user) {
     const struct bal_ngx_station *station = user;
     const struct bal_station_counts counts = bal_station_counts(station->s);

@@ -398,7 +398,8 @@ static void reap_dead(struct bal_ngx_zone *z, uint64_t now) {
     bal_ngx_zone_unlock(z);
 }
 
-/* The newest configuration counts, whichever process comes first; none that is older is applied after it. */
+/* Under the lock. The newest configuration counts, whichever process comes first; none that is older is
+ * applied after it. */
 static void apply(struct bal_ngx_zone *z, uint64_t now) {
     struct bal_error err;
     if (z->head->generation >= generation)

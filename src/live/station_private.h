@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Internals of the station. station_block.c lays out the block and rebuilds it from the requests, station.c
  * has the public operations, station_messages.c sends and receives messages, station_members.c knows who has
- * joined. */
+ * joined. The lock of the block must be held for all of it, and the host holds it. docs/internals.md has the
+ * states of a request, and which function changes them. */
 #ifndef LIVE_STATION_PRIVATE_H
 #define LIVE_STATION_PRIVATE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What the servers of the lab report, for tests that compare it with what stations send. */
 #include "lab_listener.h"
 
 #include "ballast/simulate.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What only the block of a station shows to the checks of the world. */
 #include "live/station_private.h"
 #include "tear.h"
 #include "world_inside.h"
