@@ -96,6 +96,8 @@ _library.bal_command_result_fini.restype = None
 _library.bal_command_result_fini.argtypes = [ctypes.POINTER(_Answer)]
 
 _POINTER = ctypes.POINTER(ctypes.c_void_p)
+_result: Any
+_arguments: List[Any]
 for _name, _result, _arguments in (
         ('bal_question_new', ctypes.c_int, [ctypes.c_char_p, ctypes.POINTER(_Host), _POINTER,
                                             ctypes.POINTER(_Error)]),
@@ -289,7 +291,8 @@ def ask_question(name: str, operands: Sequence[str], settings: Sequence[Tuple[st
 
 def settings_of(question: str) -> List[Tuple[str, Optional[str], str]]:
     """The settings of a question: name, what kind of value (None: it takes none), help."""
-    pointer, setting, found = ctypes.c_void_p(), _Setting(), []
+    pointer, setting = ctypes.c_void_p(), _Setting()
+    found: List[Tuple[str, Optional[str], str]] = []
     if _library.bal_question_new(_encode(question), None, ctypes.byref(pointer), None):
         return []
     while _library.bal_question_setting_at(pointer, len(found), ctypes.byref(setting)):

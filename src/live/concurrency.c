@@ -309,7 +309,7 @@ void bal_concurrency_end(struct concurrency *c, uint32_t running) {
 
 /* ---- inspection ---- */
 
-struct bal_concurrency_view bal_concurrency_view(const struct concurrency *c) {
+struct bal_concurrency_view bal_concurrency_get_view(const struct concurrency *c) {
     struct bal_concurrency_view view = {.limit = within(c, top_of(c->level)),
                                         .min = c->min,
                                         .max = c->max,

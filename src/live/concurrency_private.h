@@ -69,7 +69,7 @@ static inline uint32_t concurrency_allowed(const struct concurrency *c) {
     return c->allowed;
 }
 
-struct bal_concurrency_view bal_concurrency_view(const struct concurrency *c);
+struct bal_concurrency_view bal_concurrency_get_view(const struct concurrency *c);
 /* Could all of it have been written by these functions? */
 bool bal_concurrency_is_sound(const struct concurrency *c);
 

@@ -43,7 +43,7 @@ void bal_dispatcher_slots_update(struct bal_dispatcher *d, uint32_t server) {
 }
 
 struct bal_concurrency_view bal_dispatcher_slots_view(const struct bal_dispatcher *d, uint32_t server) {
-    return is_found(d, server) ? bal_concurrency_view(&d->concurrency[server])
+    return is_found(d, server) ? bal_concurrency_get_view(&d->concurrency[server])
                                : (struct bal_concurrency_view){0};
 }
 

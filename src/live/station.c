@@ -412,7 +412,7 @@ struct bal_station_view bal_station_view(const struct bal_station *s) {
     for (uint32_t rank = 0; rank < BAL_CLASSES_MAX; rank++)
         view.jobs[rank] = block->jobs[rank];
     if (block->config.min_slots) {
-        view.concurrency = bal_concurrency_view(&block->concurrency);
+        view.concurrency = bal_concurrency_get_view(&block->concurrency);
         view.slots = view.concurrency.limit;
     }
     return view;

@@ -7,9 +7,9 @@ $ ballast twin --log log.csv --server-field upstream_addr --service-field durati
 |
 | what if                                    mean, ms      p99, ms  mean than now   load  asked
 | ─────────────────────────────────────────────────────────────────────────────────────────────
+| with jsq                                125.2 ± 0.4  149.8 ± 0.2     +0.0 ± 0.0  0.501    now
 | with 2 servers fewer (round-robin)      127.6 ± 0.5  175.4 ± 6.7     +2.4 ± 0.3  0.835    now
 | with the traffic doubled (round-robin)   587 ± 29 !         1371                     1    now
-| with jsq                                125.2 ± 0.4  149.8 ± 0.2     +0.0 ± 0.0  0.501    now
 | !: queues grow until the end: the longer the window, the worse.
 $ ballast twin --log log.csv --server-field upstream_addr --service-field duration_s --current-policy random --policy round-robin --once --slots 1 --remove-servers 0 --traffic-factor 1 | sed -n '/^now/,/^$/p'
 | now: random, mean 125.2 ± 0.4 ms measured, 164.3 ± 5.9 predicted; p99 149.8 ± 0.2 ms measured, 412.9 predicted
@@ -36,21 +36,21 @@ $ ballast twin --log log.csv --service-field duration_s --once
 | what if                                   mean, ms      p99, ms  mean than the first   load  asked
 | ──────────────────────────────────────────────────────────────────────────────────────────────────
 | with least-conn                        125.2 ± 0.4  149.8 ± 0.2                       0.501    now
-| with 2 servers fewer (least-conn)      141.3 ± 1.7  254.6 ± 5.4          +16.0 ± 1.4  0.835    now
-| with the traffic doubled (least-conn)   458 ± 53 !        781.1                           1    now
 | with jiq:else=least-conn               125.2 ± 0.4  149.8 ± 0.2           +0.0 ± 0.0  0.501    now
 | with jiq:else=hold                     125.2 ± 0.4  149.8 ± 0.2           +0.0 ± 0.0  0.501    now
-| with random                            164.3 ± 5.9        412.9          +39.0 ± 3.7  0.501    now
 | with round-robin                       125.2 ± 0.4  149.8 ± 0.2           +0.0 ± 0.0  0.501    now
 | with jsq                               125.2 ± 0.4  149.8 ± 0.2           +0.0 ± 0.0  0.501    now
-| with pod:d=2                           136.0 ± 1.2  251.8 ± 6.2          +10.8 ± 1.1  0.501    now
-| with pod-memory:d=1,b=1                149.6 ± 2.7     306 ± 26          +24.4 ± 1.7  0.501    now
 | with jiq                               125.2 ± 0.4  149.8 ± 0.2           +0.0 ± 0.0  0.501    now
 | with pi                                125.2 ± 0.4  149.8 ± 0.2           +0.0 ± 0.0  0.501    now
-| with rcpb:c=1                          137.4 ± 1.2  267.6 ± 9.6          +12.2 ± 1.1  0.501    now
 | with lsq:p=1                           125.2 ± 0.4  149.8 ± 0.2           +0.0 ± 0.0  0.501    now
 | with ewma:d=2,decay=10                 132.2 ± 1.2  239.2 ± 6.0           +7.0 ± 1.3  0.501    now
 | with prequal:r=3                       134.4 ± 1.0  238.1 ± 9.1           +9.2 ± 0.6  0.501    now
+| with pod:d=2                           136.0 ± 1.2  251.8 ± 6.2          +10.8 ± 1.1  0.501    now
+| with rcpb:c=1                          137.4 ± 1.2  267.6 ± 9.6          +12.2 ± 1.1  0.501    now
+| with pod-memory:d=1,b=1                149.6 ± 2.7     306 ± 26          +24.4 ± 1.7  0.501    now
+| with random                            164.3 ± 5.9        412.9          +39.0 ± 3.7  0.501    now
+| with 2 servers fewer (least-conn)      141.3 ± 1.7  254.6 ± 5.4          +16.0 ± 1.4  0.835    now
+| with the traffic doubled (least-conn)   458 ± 53 !        781.1                           1    now
 | !: queues grow until the end: the longer the window, the worse.
 |   ? that a server works on 1 request at a time is a guess: --slots says it, or the log
 $ ballast twin --log log.csv --server-field upstream_addr --service-field duration_s --once --window 1s --policy jsq

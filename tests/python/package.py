@@ -525,7 +525,7 @@ class OwnPolicies(Ballast):
                 ([self.uniform, self.uniform], {}, "two functions are called 'uniform'"),
                 ([self.uniform], {'threads': 2}, '^threads: '),
                 ([self.uniform], {'dispatchers': 2}, 'dispatchers on a network'),
-                ([self.uniform], {'failures': 'mtbf=50,mttr=5'}, 'servers fail')):
+                ([self.uniform], {'failures': 'mtbf=50,mttr=5'}, 'servers that fail')):
             with self.assertRaisesRegex(ballast.Error, why):
                 self.compare(policies, **options)
 

@@ -68,7 +68,7 @@ static void run(struct app *a, uint64_t completions, uint32_t most_demand) {
 }
 
 static uint32_t limit(const struct app *a) {
-    return bal_concurrency_view(&a->c).limit;
+    return bal_concurrency_get_view(&a->c).limit;
 }
 
 /* A queue without end, so that only neighbours are ever compared: it finds the knee from below and above. */
@@ -101,7 +101,7 @@ static void learns_the_shape(void **state) {
         assert_near(one->shape - all->shape,
                     log(bal_speeds_rate(&a.speeds, k) / bal_speeds_rate(&a.speeds, 8)), 4 * sd);
     }
-    const struct bal_concurrency_view view = bal_concurrency_view(&a.c);
+    const struct bal_concurrency_view view = bal_concurrency_get_view(&a.c);
     assert_near(view.rate, 1000 * bal_speeds_rate(&a.speeds, 8), 0.1 * view.rate);
 }
 
@@ -114,12 +114,12 @@ static void a_change_of_speed_moves_nothing(void **state) {
     run(&a, 200000, 12);
     assert_int_equal(limit(&a), 4);
     for (size_t i = 0; i < 3; i++) {
-        const uint64_t changes = bal_concurrency_view(&a.c).changes;
+        const uint64_t changes = bal_concurrency_get_view(&a.c).changes;
         const double shape = a.c.at[7].shape - a.c.at[3].shape;
         a.speed *= factors[i];
         run(&a, 20000, 12);
         assert_int_equal(limit(&a), 4);
-        assert_true(bal_concurrency_view(&a.c).changes > changes);
+        assert_true(bal_concurrency_get_view(&a.c).changes > changes);
         assert_near(a.c.at[7].shape - a.c.at[3].shape, shape, 0.03);
     }
 }
@@ -178,17 +178,17 @@ static void silence_teaches_nothing(void **state) {
 static void knows_its_uncertainty(void **state) {
     (void)state;
     struct app a = begin("cores(4)", 1, 256, 8);
-    const struct bal_concurrency_view first = bal_concurrency_view(&a.c);
+    const struct bal_concurrency_view first = bal_concurrency_get_view(&a.c);
     assert_true(first.gain == 0 && first.gain_sd > 0.3 && first.loss_sd > 0.3 && first.rate == 0);
     run(&a, 300000, 0);
-    const struct bal_concurrency_view then = bal_concurrency_view(&a.c);
+    const struct bal_concurrency_view then = bal_concurrency_get_view(&a.c);
     assert_int_equal(then.limit, 4);
     assert_true(then.loss_sd < 0.05 && then.gain_sd < 0.05);
     assert_near(then.loss, 0.25, 5 * then.loss_sd); /* three of four cores */
     assert_near(then.gain, 0, 5 * then.gain_sd);
     assert_true(then.lowered >= 1);
     a = begin("cores(4)", 4, 4, 8); /* at both bounds there is nothing to gain or to lose */
-    assert_true(bal_concurrency_view(&a.c).gain_sd == 0 && bal_concurrency_view(&a.c).loss_sd == 0);
+    assert_true(bal_concurrency_get_view(&a.c).gain_sd == 0 && bal_concurrency_get_view(&a.c).loss_sd == 0);
 }
 
 int main(void) {

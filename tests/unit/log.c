@@ -1381,6 +1381,7 @@ static void requests_are_collected(void **state) {
     assert_string_equal(bal_log_servers_name(options.requests, 1), "GET /a?b");
     bal_log_servers_free(options.requests);
     bal_log_summary_fini(&r.summary);
+    bal_trace_free(trace);
 }
 
 /* ---- service times that are computed ---- */
@@ -1495,6 +1496,7 @@ static void reads_traces_of_tokens(void **state) {
     assert_int_equal(r.summary.skipped[BAL_LOG_NO_SERVICE], 1);
     assert_string_equal(r.summary.file[0].time, "timestamp (start of the request)");
     bal_log_summary_fini(&r.summary);
+    bal_trace_free(trace);
 }
 
 int main(void) {
