@@ -151,8 +151,9 @@ async function pollHour(uri, suffix) {
 async function pollHours() {
     if (Date.now() < hourDue) return;
     hourDue = Date.now() + HOUR_EVERY;
-    await Promise.allSettled([pollHour(location.pathname, ''),
+    const answers = await Promise.allSettled([pollHour(location.pathname, ''),
         ...fleetUris.map(uri => pollHour(uri, ', at ' + uri))]);
+    if (answers[0].status === 'rejected') hourDue = Date.now() + PATIENCE;
 }
 
 // ---- charts ----

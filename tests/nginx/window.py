@@ -19,6 +19,11 @@ def servers():
         return json.load(answer)["dispatchers"][0]["servers"]
 
 
+def points():
+    with urllib.request.urlopen(address + "?format=history") as answer:
+        return len(json.load(answer)["history"][0]["points"])
+
+
 def loads(page):
     page.screen(1280, 900, False)
     page.go(address)
@@ -120,7 +125,11 @@ def a_stalled_connection_is_told(page):
 
 
 # A page that is opened now shows what was before, with values at its axes.
+# nginx must have them first: the page asks once a minute.
 def the_last_hour_is_there(page):
+    end = time.monotonic() + 60
+    while points() < 5 and time.monotonic() < end:
+        time.sleep(0.1)
     page.go(address)
     hour = "typeof histories == 'undefined' ? [] : [...histories.values()][0]?.hour ?? []"
     expect("points of nginx", page.until(f"({hour}).length >= 5", 60) is not None)
