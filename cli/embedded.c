@@ -4,6 +4,8 @@
 
 #include "commands.h"
 
+#include "base/c_locale.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -85,7 +87,9 @@ int bal_command_run(int count, char **words, const struct bal_command_caller *as
     whole = bal_strbuf_open(&call.failure) && whole;
     whole = bal_strbuf_open(&call.warnings) && whole;
     now = &call;
+    const struct bal_locale_swap swap = bal_locale_enter_c();
     const int status = whole ? run_words(count, words) : CLI_BAD_INPUT;
+    bal_locale_leave(swap);
     now = outer;
     whole = bal_strbuf_close(&call.output) && whole;
     whole = bal_strbuf_close(&call.failure) && whole;

@@ -2,30 +2,12 @@
 /* Reading and writing decimal numbers, whatever the locale. */
 #include "ballast/number.h"
 
-#include <assert.h>
-#include <locale.h>
+#include "base/c_locale.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The C library offers no printf that takes a locale, so the thread's own is exchanged for a moment. */
-struct locale_swap {
-    locale_t plain;
-    locale_t before;
-};
-
-static struct locale_swap enter_c_locale(void) {
-    struct locale_swap swap = {.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
-    assert(swap.plain); /* the C locale is built in */
-    swap.before = uselocale(swap.plain);
-    return swap;
-}
-
-static void leave_c_locale(struct locale_swap swap) {
-    uselocale(swap.before);
-    freelocale(swap.plain);
-}
 
 static size_t count_digits(const char *text) {
     return strspn(text, "0123456789");
@@ -57,10 +39,10 @@ const char *bal_number_read(const char *text, double *value) {
     const size_t length = decimal_length(text);
     if (length == 0)
         return NULL;
-    const struct locale_swap swap = enter_c_locale();
+    const struct bal_locale_swap swap = bal_locale_enter_c();
     char *end;
     *value = strtod(text, &end);
-    leave_c_locale(swap);
+    bal_locale_leave(swap);
     if (end != text + length) /* a hexadecimal number: the decimal one at its start is the 0 before the x */
         *value = 0;
     return text + length;
@@ -97,7 +79,7 @@ bool bal_share_parse(const char *text, size_t length, double *value) {
 }
 
 void bal_number_print(double value, char text[BAL_NUMBER_TEXT]) {
-    const struct locale_swap swap = enter_c_locale();
+    const struct bal_locale_swap swap = bal_locale_enter_c();
     if (fabs(value) < 1e15 && value == floor(value)) {
         snprintf(text, BAL_NUMBER_TEXT, "%.0f", value + 0.0);
     } else {
@@ -107,5 +89,5 @@ void bal_number_print(double value, char text[BAL_NUMBER_TEXT]) {
                 break;
         }
     }
-    leave_c_locale(swap);
+    bal_locale_leave(swap);
 }

@@ -2,6 +2,8 @@
 /* Threads that take the next task when they are free. */
 #include "ballast/lab.h"
 
+#include "base/c_locale.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,14 +17,21 @@ struct pool {
     const volatile int *stop;
 };
 
-static void *run_worker(void *arg) {
-    struct pool *pool = arg;
+static void run_tasks(struct pool *pool) {
     for (;;) {
         const size_t i = atomic_fetch_add(&pool->next, 1);
         if (i >= pool->count || (pool->stop && *pool->stop))
-            return NULL;
+            return;
         pool->task(pool->context, i);
     }
+}
+
+/* A new thread begins with the locale of the program that we are part of. */
+static void *run_helper(void *pool) {
+    const struct bal_locale_swap swap = bal_locale_enter_c();
+    run_tasks(pool);
+    bal_locale_leave(swap);
+    return NULL;
 }
 
 static unsigned count_processors(void) {
@@ -42,9 +51,9 @@ enum bal_code bal_pool_run(unsigned threads, size_t count, void (*task)(void *co
     if (!helper)
         return BAL_E_MEMORY;
     unsigned started = 0;
-    while (started + 1 < threads && pthread_create(&helper[started], NULL, run_worker, &pool) == 0)
+    while (started + 1 < threads && pthread_create(&helper[started], NULL, run_helper, &pool) == 0)
         started++;
-    run_worker(&pool);
+    run_tasks(&pool);
     for (unsigned i = 0; i < started; i++)
         pthread_join(helper[i], NULL);
     free(helper);

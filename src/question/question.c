@@ -2,6 +2,7 @@
 /* Questions by name: settings are read into the request of their kind, which answers it. */
 #include "ballast/question.h"
 
+#include "base/c_locale.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
@@ -138,8 +139,8 @@ static enum bal_code fail_unknown(const struct bal_question *question, const cha
                     question->kind->name, given, question->kind->name);
 }
 
-enum bal_code bal_question_set(struct bal_question *question, const char *name, const char *value,
-                               struct bal_error *err) {
+static enum bal_code set_setting(struct bal_question *question, const char *name, const char *value,
+                                 struct bal_error *err) {
     const struct bal_question_kind *kind = question->kind;
     const struct bal_option *option = bal_option_find(&question->options, name, strlen(name));
     const bool operand = !option && kind->operand && strcmp(name, kind->operand) == 0;
@@ -160,6 +161,15 @@ enum bal_code bal_question_set(struct bal_question *question, const char *name, 
                 : BAL_OK;
 }
 
+/* The program that asks may have a locale in which numbers have a comma. */
+enum bal_code bal_question_set(struct bal_question *question, const char *name, const char *value,
+                               struct bal_error *err) {
+    const struct bal_locale_swap swap = bal_locale_enter_c();
+    const enum bal_code code = set_setting(question, name, value, err);
+    bal_locale_leave(swap);
+    return code;
+}
+
 bool bal_question_setting_at(const struct bal_question *question, size_t i,
                              struct bal_question_setting *setting) {
     const struct bal_options *options = &question->options;
@@ -170,14 +180,18 @@ bool bal_question_setting_at(const struct bal_question *question, size_t i,
         return false;
     setting->name = options->option[at].name;
     setting->argument = options->option[at].argument;
+    const struct bal_locale_swap swap = bal_locale_enter_c();
     bal_option_help(&options->option[at], setting->help);
+    bal_locale_leave(swap);
     return true;
 }
 
 /* ---- asking it ---- */
 
 enum bal_code bal_question_check(struct bal_question *question, struct bal_error *err) {
+    const struct bal_locale_swap swap = bal_locale_enter_c();
     const enum bal_code code = question->checked ? BAL_OK : question->kind->check(question->request, err);
+    bal_locale_leave(swap);
     question->checked = !code;
     return code;
 }
@@ -202,7 +216,9 @@ enum bal_code bal_question_run(struct bal_question *question, struct bal_answer 
         return fail_memory(err);
     }
     struct bal_asking asking = {.host = &question->host, .out = a->text.stream};
+    const struct bal_locale_swap swap = bal_locale_enter_c();
     code = question->kind->ask(question->request, &asking, err);
+    bal_locale_leave(swap);
     a->kind = asking.kind;
     a->is_json = ((const struct bal_request *)question->request)->format == BAL_FORM_JSON;
     if (!code)

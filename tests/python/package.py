@@ -700,6 +700,35 @@ class Threads(Ballast):
 
 
 class Surroundings(Ballast):
+    COMMA = """\
+import json, locale, os, subprocess, sys
+directory, log = sys.argv[1:]
+with open(directory + '/source', 'w') as out:
+    out.write('LC_NUMERIC\\ndecimal_point ","\\nthousands_sep ""\\ngrouping -1\\nEND LC_NUMERIC\\n')
+with open(directory + '/ascii', 'w') as out:
+    out.write('<code_set_name> ASCII\\n<escape_char> /\\nCHARMAP\\n')
+    out.write(''.join('<U%04X> /x%02x\\n' % (c, c) for c in range(128)) + 'END CHARMAP\\n')
+subprocess.run(['localedef', '-c', '--no-archive', '-i', './source', '-f', './ascii', './comma'], cwd=directory,
+               stderr=subprocess.DEVNULL)
+import ballast
+def ask():
+    frame = ballast.replay(log, policies=['jsq'], service_field='duration:s')
+    return [list(map(str, frame.columns)), frame['response.p99'].tolist(), ballast.fit(log, service_field='duration:s')]
+plain = ask()
+os.environ['LOCPATH'] = directory
+locale.setlocale(locale.LC_NUMERIC, 'comma')
+assert locale.localeconv()['decimal_point'] == ','
+assert ask() == plain
+"""
+
+    def test_the_locale_of_the_program_plays_no_part(self):
+        with tempfile.TemporaryDirectory() as directory:
+            log = os.path.join(directory, 'log.csv')
+            with open(log, 'w') as out:
+                out.write('time,duration\n')
+                out.writelines(f'{1772409600 + i / 20:.3f},0.1{i % 7}\n' for i in range(3000))
+            subprocess.run([sys.executable, '-c', self.COMMA, directory, log], check=True)
+
     SCRIPT = """\
 import json, sys
 for name in sys.argv[1:]:

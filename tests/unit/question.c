@@ -16,6 +16,8 @@
 
 #include "question/datum_tree.h"
 
+#include "comma_locale.h"
+
 static struct bal_question *new_question(const char *name, const struct bal_question_host *host) {
     struct bal_question *question;
     struct bal_error err = {0};
@@ -151,6 +153,39 @@ static void answers_are_those_of_the_lab(void **state) {
     bal_question_free(question);
     free(cases);
     free(results);
+}
+
+/* All of an answer as text, from settings with a point. */
+static char *ask_as_text(void) {
+    struct bal_question *question = new_question("compare", NULL);
+    set(question, "servers", "3x1,3x2.5");
+    set(question, "load", "0.85");
+    set(question, "jobs", "1500");
+    set(question, "replications", "3");
+    set(question, "policy", "jsq");
+    set(question, "policy", "ewma:d=2,decay=2.5");
+    set(question, "format", "text");
+    struct bal_answer *answer = run(question);
+    char *text = strdup(bal_answer_text(answer, NULL));
+    bal_answer_free(answer);
+    bal_question_free(question);
+    return text;
+}
+
+/* The program that asks may print numbers with a comma; it still does afterwards. */
+static void the_locale_of_the_program_plays_no_part(void **state) {
+    (void)state;
+    char directory[] = "/tmp/ballast-locale-XXXXXX", own[8];
+    char *plain = ask_as_text();
+    enter_comma_locale(directory);
+    char *comma = ask_as_text();
+    snprintf(own, sizeof own, "%.1f", 0.5);
+    leave_comma_locale(directory);
+    assert_non_null(strstr(plain, "0.85"));
+    assert_string_equal(comma, plain);
+    assert_string_equal(own, "0,5");
+    free(comma);
+    free(plain);
 }
 
 static void other_formats_are_text(void **state) {
@@ -338,6 +373,7 @@ int main(void) {
         cmocka_unit_test(settings_are_listed),
         cmocka_unit_test(settings_must_fit_together),
         cmocka_unit_test(answers_are_those_of_the_lab),
+        cmocka_unit_test(the_locale_of_the_program_plays_no_part),
         cmocka_unit_test(other_formats_are_text),
         cmocka_unit_test(progress_reaches_the_end),
         cmocka_unit_test(what_is_stopped_is_cut_short_and_says_so),
