@@ -727,7 +727,7 @@ assert ask() == plain
             with open(log, 'w') as out:
                 out.write('time,duration\n')
                 out.writelines(f'{1772409600 + i / 20:.3f},0.1{i % 7}\n' for i in range(3000))
-            subprocess.run([sys.executable, '-c', self.COMMA, directory, log], check=True)
+            subprocess.run([sys.executable, '-W', 'ignore', '-c', self.COMMA, directory, log], check=True)
 
     SCRIPT = """\
 import json, sys
