@@ -9,6 +9,7 @@
 #include "report/watch.h"
 
 #include <langinfo.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ struct watching {
     const struct args *args;
     size_t sources;
     struct watch_source *source;
+    bool utf8; /* what the terminal shows */
 };
 
 static double seconds_now(void) {
@@ -174,11 +176,25 @@ static void render_matrix(const struct watching *w, FILE *out) {
     free(watch);
 }
 
+/* The program itself stays in the C locale, in which PI is PI. */
+static bool is_utf8(void) {
+    const locale_t own = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    const bool utf8 = own && strcmp(nl_langinfo_l(CODESET, own), "UTF-8") == 0;
+    if (own)
+        freelocale(own);
+    return utf8;
+}
+
+/* See https://no-color.org. */
+static bool wants_colour(void) {
+    const char *without = getenv("NO_COLOR");
+    return !without || !*without;
+}
+
 static bool render_frame(const struct watching *w, const struct cli_terminal *terminal,
                          struct bal_strbuf *text) {
-    const struct watch_view view = {.colour = terminal->able,
-                                    .blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-                                    .columns = terminal->columns};
+    const struct watch_view view = {
+        .colour = terminal->able && wants_colour(), .blocks = w->utf8, .columns = terminal->columns};
     if (!bal_strbuf_open(text))
         return false;
     if (w->sources > 1) {
@@ -322,7 +338,7 @@ static int watch_main(const struct cli_command *command, int argc, char **argv) 
         return cli_fail("watch: name the URL of ballast_status: ballast watch http://127.0.0.1:8080/ballast");
     if (args.format != BAL_FORM_TEXT && args.format != BAL_FORM_JSON)
         return cli_fail("--format: write text or json");
-    struct watching w = {&args, (size_t)operands, calloc((size_t)operands, sizeof *w.source)};
+    struct watching w = {&args, (size_t)operands, calloc((size_t)operands, sizeof *w.source), is_utf8()};
     if (!w.source)
         return cli_no_memory();
     if (resolve_all(&w, argv + 1, &err)) {

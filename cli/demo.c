@@ -4,7 +4,6 @@
 #include "commands.h"
 #include "std_streams.h"
 
-#include <locale.h>
 
 const struct bal_question_kind *const bal_question_kinds[] = {&bal_question_compare, NULL};
 const struct cli_command *const cli_commands[] = {&cmd_compare};
@@ -12,7 +11,6 @@ const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
 int main(int argc, char **argv) {
     cli_ignore_sigpipe();
-    setlocale(LC_CTYPE, "");
     int status = cmd_compare.run(&cmd_compare, argc, argv);
     if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
         status = cli_fail_printing("");

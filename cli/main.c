@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +50,6 @@ static void reserve_std_fds(void) {
 int main(int argc, char **argv) {
     reserve_std_fds();
     cli_ignore_sigpipe();
-    setlocale(LC_CTYPE, "");
     int status = run_command(argc, argv);
     /* Check that all output was written. A command that failed has reported that itself. */
     if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))

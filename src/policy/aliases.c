@@ -4,7 +4,6 @@
 
 #include "ballast/policy.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Where one word means different things (random is random(2) in HAProxy, p2c compares latencies in Linkerd)
@@ -66,6 +65,11 @@ static bool is_gap(char c) {
     return c == ' ' || c == '-' || c == '_';
 }
 
+/* In the locale of Turkish tolower('I') is no i. */
+static char to_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 bool bal_name_is(const char *known, const char *name, size_t length) {
     if (length == 0 || is_gap(name[0]) || is_gap(name[length - 1]))
         return false;
@@ -76,7 +80,7 @@ bool bal_name_is(const char *known, const char *name, size_t length) {
             name++;
         if (name == end || !*known)
             return name == end && !*known;
-        if (tolower((unsigned char)*name++) != *known++)
+        if (to_lower(*name++) != *known++)
             return false;
     }
 }
