@@ -212,6 +212,29 @@ static void refuses_a_file(const char *text, const char *fault) {
         fail_msg("%s: '%s' does not say '%s'", text, err.text, fault);
 }
 
+/* As the module of 0.1.0 wrote it. */
+static void reads_a_file_of_an_earlier_version(void **context) {
+    (void)context;
+    const char *root = getenv("BALLAST_SOURCE");
+    char path[4096], text[4096];
+    snprintf(path, sizeof path, "%s/tests/older/servers.json", root ? root : ".");
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    const size_t size = fread(text, 1, sizeof text, file);
+    fclose(file);
+    struct bal_error err = {0};
+    if (bal_changes_read(text, size, &table, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(table.count, 4);
+    assert_int_equal(table.policies, 0);
+    assert_int_equal(table.generation, 1795116282896);
+    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18281")->state, BAL_STATE_DRAIN);
+    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18282")->presence, BAL_SERVER_REMOVED);
+    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18283")->weight, 5);
+    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18283")->max_conns, 7);
+    assert_int_equal(bal_changes_find(&table, "app", "127.0.0.1:18284")->presence, BAL_SERVER_ADDED);
+}
+
 static void knows_foreign_files(void **context) {
     (void)context;
     refuses_a_file("server 10.0.0.1:80 down;\n", "line 1, column 1: an object");
@@ -304,6 +327,7 @@ int main(void) {
         cmocka_unit_test(reads_a_new_server),
         cmocka_unit_test(refuses_what_is_wrong),
         cmocka_unit_test(keeps_a_file),
+        cmocka_unit_test(reads_a_file_of_an_earlier_version),
         cmocka_unit_test(knows_foreign_files),
         cmocka_unit_test(skips_any_value),
         cmocka_unit_test(refuses_what_a_file_cannot_keep),

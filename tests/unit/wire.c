@@ -104,11 +104,10 @@ static void check_vector(const struct vector *v) {
     assert_memory_equal(again, v->bytes, v->size);
 }
 
-static void agrees_with_vectors(void **state) {
-    (void)state;
+static unsigned check_vectors(const char *name) {
     const char *root = getenv("BALLAST_SOURCE");
     char path[4096];
-    snprintf(path, sizeof path, "%s/tests/vectors/wire.txt", root ? root : ".");
+    snprintf(path, sizeof path, "%s/tests/%s", root ? root : ".", name);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     struct vector v;
@@ -116,7 +115,18 @@ static void agrees_with_vectors(void **state) {
     for (; read_vector(file, &v); vectors++)
         check_vector(&v);
     fclose(file);
-    assert_true(vectors >= 60);
+    return vectors;
+}
+
+static void agrees_with_vectors(void **state) {
+    (void)state;
+    assert_true(check_vectors("vectors/wire.txt") >= 60);
+}
+
+/* Fleets may mix releases. */
+static void reads_messages_of_earlier_versions(void **state) {
+    (void)state;
+    assert_true(check_vectors("older/wire.txt") >= 50);
 }
 
 /* ---- random messages ---- */
@@ -623,6 +633,7 @@ static void of_two_keys_one_signs_and_both_are_accepted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_vectors),
+        cmocka_unit_test(reads_messages_of_earlier_versions),
         cmocka_unit_test(every_message_comes_back),
         cmocka_unit_test(every_flipped_bit_is_refused),
         cmocka_unit_test(every_truncation_and_extension_is_refused),
