@@ -4,7 +4,6 @@
 #include "commands.h"
 #include "std_streams.h"
 
-
 const struct bal_question_kind *const bal_question_kinds[] = {&bal_question_compare, NULL};
 const struct cli_command *const cli_commands[] = {&cmd_compare};
 const size_t cli_command_count = sizeof cli_commands / sizeof *cli_commands;

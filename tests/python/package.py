@@ -708,12 +708,13 @@ with open(directory + '/source', 'w') as out:
 with open(directory + '/ascii', 'w') as out:
     out.write('<code_set_name> ASCII\\n<escape_char> /\\nCHARMAP\\n')
     out.write(''.join('<U%04X> /x%02x\\n' % (c, c) for c in range(128)) + 'END CHARMAP\\n')
-subprocess.run(['localedef', '-c', '--no-archive', '-i', './source', '-f', './ascii', './comma'], cwd=directory,
-               stderr=subprocess.DEVNULL)
+subprocess.run(['localedef', '-c', '--no-archive', '-i', './source', '-f', './ascii', './comma'],
+               cwd=directory, stderr=subprocess.DEVNULL)
 import ballast
 def ask():
     frame = ballast.replay(log, policies=['jsq'], service_field='duration:s')
-    return [list(map(str, frame.columns)), frame['response.p99'].tolist(), ballast.fit(log, service_field='duration:s')]
+    fitted = ballast.fit(log, service_field='duration:s')
+    return [list(map(str, frame.columns)), frame['response.p99'].tolist(), fitted]
 plain = ask()
 os.environ['LOCPATH'] = directory
 locale.setlocale(locale.LC_NUMERIC, 'comma')
