@@ -2,6 +2,8 @@
 /* ballast test-server: servers that stand for an app. */
 #include "commands.h"
 
+#include "ballast/number.h"
+
 #include "serve/serve.h"
 
 #include <arpa/inet.h>
@@ -33,6 +35,23 @@ static enum bal_code set_speeds(void *into, const char *value, struct bal_error 
 
 static enum bal_code set_service(void *into, const char *value, struct bal_error *err) {
     return bal_dist_parse(value, &((struct serve_options *)into)->service, err);
+}
+
+static enum bal_code set_tokens(void *into, const char *value, struct bal_error *err) {
+    struct serve_options *options = into;
+    const char *comma = strchr(value, ',');
+    double prompt, answer;
+    if (!comma || !bal_number_parse(value, (size_t)(comma - value), &prompt) ||
+        !bal_number_parse(comma + 1, strlen(comma + 1), &answer) || !(prompt >= 0 && prompt <= 1e3) ||
+        !(answer > 0 && answer <= 1e3))
+        return bal_fail(
+            err, BAL_E_RANGE,
+            "'%.60s'; use two numbers of seconds, to read a token of the prompt and to write one, as in "
+            "0.0002,0.025",
+            value);
+    options->token_service[0] = prompt;
+    options->token_service[1] = answer;
+    return BAL_OK;
 }
 
 static enum bal_code read_port(const char *value, uint16_t *port, struct bal_error *err) {
@@ -80,6 +99,8 @@ static const struct bal_option options[] = {
     {"slots", "K", "requests that a server works on at once (default 1)", set_slots},
     {"speeds", "S", "how fast by the number in service, which share it: cores(4), batch(8,0.15), table(...)",
      set_speeds},
+    {"tokens", "P,T", "stream tokens to /generate?prompt=N&tokens=M: seconds to read one, to write one",
+     set_tokens},
     {"service", "LAW", "service times in seconds, where a request does not say (default exp(0.02))",
      set_service},
     {"address", "A", "where they listen, in numbers; :: takes IPv4 too (default 127.0.0.1)", set_address},
@@ -107,6 +128,8 @@ static int serve_main(const struct cli_command *command, int argc, char **argv) 
                             ? "test-server: --burn is as fast as the processor is; leave out --speeds"
                             : "test-server: --speeds has no effect with one slot; use --slots, such as "
                               "--slots 100");
+    if (request.token_service[1] > 0 && request.burn)
+        return cli_fail("test-server: --burn streams no tokens; leave out one of --burn and --tokens");
     return serve_run(&request) ? CLI_BAD_INPUT : CLI_OK;
 }
 
@@ -120,10 +143,15 @@ const struct cli_command cmd_test_server = {
         "microseconds). The first line that is printed is the port where they are controlled and then\n"
         "that of each server: /set?server=0&mode=fail (hang, slow, close, refuse, ok) makes one ill or\n"
         "well, /stats and /log tell what has been seen, by X-Request-Id. Every request is remembered,\n"
-        "in about a hundred bytes, until /reset. Ctrl-C ends them.",
+        "in about a hundred bytes, until /reset. Ctrl-C ends them.\n"
+        "\n"
+        "Requests with endpoint-load-metrics-format: text (or json) in their head are answered with a\n"
+        "report of the load (ORCA): num_requests_running, num_requests_waiting and\n"
+        "application_utilization, the share of slots in use.",
     .examples = "  ballast test-server --servers 4 --slots 2 --service 'exp(0.05)'\n"
                 "  ballast test-server --servers 2x1,2x4 --port 9001 --burn\n"
-                "  ballast test-server --slots 1000 --speeds 'batch(8,0.15)'\n",
+                "  ballast test-server --slots 1000 --speeds 'batch(8,0.15)'\n"
+                "  ballast test-server --slots 8 --speeds 'batch(8,0.15)' --tokens 0.0002,0.025\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = serve_main,

@@ -3,6 +3,7 @@
 #include "load_header.h"
 
 #include "linger.h"
+#include "orca.h"
 #include "process.h"
 #include "station_role.h"
 #include "upstream.h"
@@ -102,6 +103,7 @@ static ngx_int_t header_filter(ngx_http_request_t *r) {
     if (r->upstream && may_have_our_headers(r->upstream)) {
         ngx_log_debug0(NGX_LOG_DEBUG_HTTP, r->connection->log, 0, "ballast: response headers scanned");
         strip_ballast_headers(&r->headers_out.headers);
+        bal_ngx_orca_pass(r);
         add_load_header(r);
     }
     return next_filter(r);

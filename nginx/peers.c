@@ -6,6 +6,7 @@
 #include "found_slots.h"
 #include "health_check.h"
 #include "names.h"
+#include "orca.h"
 #include "plugin_directive.h"
 #include "process.h"
 #include "upstream.h"
@@ -839,7 +840,8 @@ static ngx_int_t add_server(ngx_conf_t *cf, struct bal_ngx_peers *peers,
 /* All that the block depends on, its size apart. */
 static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bool backup) {
     const struct bal_dispatcher_config *c = &peers->config;
-    const size_t room = peers->upstream->us->host.len + POLICY_TEXT + 400 + BAL_NGX_JOIN_TEXT;
+    const size_t room =
+        peers->upstream->us->host.len + POLICY_TEXT + 400 + BAL_NGX_JOIN_TEXT + BAL_NGX_ORCA_TEXT;
     ngx_str_t name = {0, ngx_pnalloc(cf->pool, room + BAL_NGX_CLASS_LIMITS_TEXT)};
     if (!name.data)
         return name;
@@ -851,6 +853,7 @@ static ngx_str_t zone_name(ngx_conf_t *cf, const struct bal_ngx_peers *peers, bo
                      c->slots, c->classes, c->held, c->hold_ns, c->failures, c->back_off_ns, c->servers,
                      c->backed ? " backed" : "", &peers->upstream->own.name, records_capacity(peers),
                      bal_ngx_plugin_hash(peers->upstream->policy.policy), c->policy_room);
+    end = bal_ngx_orca_print(end, peers->upstream);
     end = bal_ngx_join_print(end, &c->join);
     end = bal_ngx_class_limits_print(end, c->class_limit);
     name.len = (size_t)(end - name.data);
@@ -950,6 +953,7 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
         .classes = (uint32_t)upstream->classes,
         .slots = (uint32_t)upstream->slots,
         .min_slots = (uint32_t)upstream->min_slots,
+        .load_ns = (uint64_t)upstream->load_ms * 1000000,
         .held = (uint32_t)upstream->held,
         .hold_ns = (uint64_t)upstream->hold * 1000000,
         .refuse_beyond = true,

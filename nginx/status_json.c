@@ -168,6 +168,8 @@ static void print_server(struct bal_ngx_text *text, const struct bal_ngx_status 
         bal_ngx_text_printf(text, ",\"heard_age\":");
         bal_ngx_text_seconds(text, snapshot->now - ngx_min(view->heard_at, snapshot->now));
     }
+    if (view->others)
+        bal_ngx_text_printf(text, ",\"others\":%uD", view->others);
     if (view->joined)
         bal_ngx_text_printf(text, ",\"joined\":true");
     if (view->full)
@@ -251,6 +253,9 @@ static void print_peers(struct bal_ngx_text *text, const struct bal_ngx_status *
         bal_ngx_text_printf(text, ",\"silent\":%uD", snapshot->silent);
     }
     print_counts(text, snapshot);
+    if (upstream->load_ms)
+        bal_ngx_text_printf(text, ",\"load_reports\":{\"read\":%uL,\"malformed\":%uL}",
+                            snapshot->counts.load_reports, snapshot->counts.load_malformed);
     print_list(text, "held", snapshot->held, peers->config.classes);
     print_decisions(text, &snapshot->decisions);
     print_times(text, snapshot->times, peers->config.classes);

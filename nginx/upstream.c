@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The directive `ballast [POLICY] [slots=K] [hold=N,T] [class=$variable] [ejection=K,T|off] [zone=SIZE]
  * [slow_start=T] [listen=ADDRESS [advertise=ADDRESS]
- * [join=N[,RANGE...]]] [record=N] [abort=wait|close] [hold.CLASS=N,T];` */
+ * [join=N[,RANGE...]]] [record=N] [abort=wait|close] [hold.CLASS=N,T]
+ * [orca=on|FIELDS];` */
 #include "upstream.h"
 #include "directive_option.h"
 #include "health_check.h"
 #include "names.h"
+#include "orca.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,14 +133,19 @@ static char *set_abort(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     return bal_ngx_option_abort(cf, value, &b->abort_frees);
 }
 
+static char *set_orca(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
+    return bal_ngx_orca_set(cf, value, conf);
+}
+
 static const struct bal_ngx_option options[] = {
-    {"slots=", set_slots, false},       {"hold=", set_hold, false},
-    {"hold.", set_class_limit, true},   {"class=", set_class, false},
-    {"ejection=", set_ejection, false}, {"zone=", set_zone, false},
-    {"listen=", set_listen, false},     {"record=", set_record, false},
-    {"abort=", set_abort, false},       {"slow_start=", set_slow_start, false},
-    {"urgent=", set_urgent, false},     {"advertise=", set_advertise, false},
-    {"join=", set_join, false},         {"quarantine=", set_ejection, false}, /* deprecated: ejection= */
+    {"slots=", set_slots, false},         {"hold=", set_hold, false},
+    {"hold.", set_class_limit, true},     {"class=", set_class, false},
+    {"ejection=", set_ejection, false},   {"zone=", set_zone, false},
+    {"listen=", set_listen, false},       {"record=", set_record, false},
+    {"abort=", set_abort, false},         {"slow_start=", set_slow_start, false},
+    {"urgent=", set_urgent, false},       {"advertise=", set_advertise, false},
+    {"join=", set_join, false},           {"orca=", set_orca, false},
+    {"quarantine=", set_ejection, false}, /* deprecated: ejection= */
 };
 
 /* Is this option given? Some must be known before the policy can be chosen or checked. */
@@ -162,10 +169,12 @@ static bool names_policy(const ngx_conf_t *cf) {
 
 /* The recommended policy for what is configured. Where servers have stations their slots are known, and a
  * request waits best where any of them can take it. Otherwise slots are not known for sure, and a request
- * that finds no idle server goes to the one with the fewest, unless hold= asks for more. */
+ * goes to the server with the fewest of ours or, where servers report it, of all, unless hold= asks for more.
+ */
 static ngx_str_t default_policy(const ngx_conf_t *cf, const struct bal_ngx_upstream *b) {
     const ngx_str_t hold = ngx_string("jiq:else=hold"), least = ngx_string("least-conn:ties=turn");
-    return b->stations || has_option(cf, "hold=") ? hold : least;
+    const ngx_str_t shortest = ngx_string("jsq");
+    return b->stations || has_option(cf, "hold=") ? hold : has_option(cf, "orca=") ? shortest : least;
 }
 
 /* Can this policy run here at all? The check works with a fleet of any size. */
@@ -429,7 +438,7 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
     for (ngx_uint_t i = b->default_policy ? 1 : 2; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, b, &text[i],
                                     "slots=, hold=, hold.CLASS=, class=, ejection=, slow_start=, zone=, "
-                                    "listen=, advertise=, join=, record=, abort= or urgent=");
+                                    "listen=, advertise=, join=, orca=, record=, abort= or urgent=");
     if (result == NGX_CONF_OK && !keep_options(cf, b))
         result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK && b->join.most && !b->stations)

@@ -61,8 +61,7 @@ static void use_token(struct bal_dispatcher *d, uint32_t server) {
 
 /* Where servers have no stations, one that works on fewer requests than it could has a free slot. */
 static bool has_free_slot(const struct bal_dispatcher *d, uint32_t server) {
-    return d->block->config.stations ? d->server[server].tokens.count > 0
-                                     : d->own[server] < d->server[server].slots;
+    return d->block->config.stations ? d->server[server].tokens.count > 0 : is_below_slots(d, server);
 }
 
 /* Without stations the report of a server that has a free slot, by the rule of ballast/policy.h: after a
@@ -120,7 +119,7 @@ static void update_ejection(struct bal_dispatcher *d, uint32_t server, enum bal_
 }
 
 static void report_load(struct bal_dispatcher *d, uint32_t server, double latency) {
-    const struct bal_reply load = {d->own[server], d->urgent[server], latency};
+    const struct bal_reply load = {d->fleet.length[server], d->urgent[server], latency};
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
@@ -129,8 +128,7 @@ static void report_load(struct bal_dispatcher *d, uint32_t server, double latenc
 static void report_remaining_load(struct bal_dispatcher *d, uint32_t server) {
     if (!d->reports_load || d->server[server].closed)
         return;
-    if (d->own[server] < d->server[server].slots ||
-        bal_rng_uniform(&d->chance) < bal_policy_load_share(&d->policy))
+    if (is_below_slots(d, server) || bal_rng_uniform(&d->chance) < bal_policy_load_share(&d->policy))
         report_load(d, server, NAN);
 }
 
@@ -172,7 +170,7 @@ static void record_response(struct bal_dispatcher *d, const struct request *r, e
     if (!release_from_server(d, r))
         return;
     if (d->flags & BAL_ASKS && !failed)
-        latency_ewma_add(&d->server[server].latency_ewma, took, d->own[server]);
+        latency_ewma_add(&d->server[server].latency_ewma, took, d->fleet.length[server]);
     bal_policy_response(&d->policy, d->state, &d->fleet, server, took, failed);
     report_remaining_load(d, server);
     update_ejection(d, server, outcome);
@@ -196,7 +194,8 @@ static void send_policy_probes(struct bal_dispatcher *d) {
         if (d->block->config.stations)
             send_probe(d, server, bal_rng_next(&d->chance) | UINT64_C(1) << 63);
         else
-            report_load(d, server, latency_ewma_predict(&d->server[server].latency_ewma, d->own[server]));
+            report_load(d, server,
+                        latency_ewma_predict(&d->server[server].latency_ewma, d->fleet.length[server]));
     }
     fleet->asks = 0;
 }
@@ -943,6 +942,7 @@ static void expire_server_state(struct bal_dispatcher *d, uint32_t server) {
     if (start_repeat(&s->start, (double)block->now, (double)block->config.beat_ns))
         send_start(d, server);
     bal_dispatcher_backlog_expire(d, server);
+    bal_dispatcher_expire_load(d, server);
     bal_dispatcher_server_refresh(d, server);
 }
 
@@ -1042,6 +1042,8 @@ struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *
     struct bal_dispatcher_counts counts = d->block->counts;
     for (int reason = BAL_REASON_TOKEN; reason <= BAL_REASON_HELD; reason++)
         counts.sent += counts.reasons[reason];
+    counts.load_reports = __atomic_load_n(&d->block->load_reports, __ATOMIC_RELAXED);
+    counts.load_malformed = __atomic_load_n(&d->block->load_malformed, __ATOMIC_RELAXED);
     return counts;
 }
 
@@ -1072,7 +1074,8 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .weight = d->weight[number],
                                     .max_conns = s->max_conns,
                                     .in_flight = d->own[number],
-                                    .jobs = d->block->config.stations ? d->load[number] : d->own[number],
+                                    .jobs = d->fleet.length[number],
+                                    .others = s->others,
                                     .slots = found.limit ? found.limit : s->slots,
                                     .concurrency = found,
                                     .tokens = s->tokens.count,

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const uint64_t magic = UINT64_C(0x62616c6469730009); /* "baldis" and a version of the layout */
+static const uint64_t magic = UINT64_C(0x62616c646973000a); /* "baldis" and a version of the layout */
 
 /* ---- layout ---- */
 
@@ -84,6 +84,9 @@ static size_t lay_out(struct bal_dispatcher *d, char *base, const struct bal_dis
     d->concurrency = carve(base, &size, config->min_slots ? n * sizeof *d->concurrency : 0);
     if (!config->min_slots)
         d->concurrency = NULL;
+    d->loads = carve(base, &size, config->load_ns ? numbers : 0);
+    if (!config->load_ns)
+        d->loads = NULL;
     d->station = carve(base, &size, n * sizeof *d->station);
     d->places = bal_directory_places(n);
     d->stations = carve(base, &size, d->places * sizeof *d->stations);
@@ -112,6 +115,25 @@ static enum bal_code check_number(const char *name, uint64_t value, uint64_t low
         return BAL_OK;
     return bal_fail(err, BAL_E_RANGE, "%s is %" PRIu64 "; it must be %" PRIu64 " to %" PRIu64, name, value,
                     low, high);
+}
+
+/* Reports of load are for those that look at queue lengths or wait for free slots; own counts are known. */
+static enum bal_code check_loads(const struct bal_policy_spec *policy,
+                                 const struct bal_dispatcher_config *config, struct bal_error *err) {
+    const unsigned wanted = BAL_WANTS_IDLE | BAL_WANTS_STILL_IDLE | BAL_WANTS_LOAD;
+    if (config->stations)
+        return bal_fail(err, BAL_E_MODEL, "stations report the load; load_ns must be 0");
+    if (config->min_slots)
+        return bal_fail(err, BAL_E_MODEL,
+                        "slots are found where no other dispatcher sends, and reports of "
+                        "load are for those where one does; give one of them");
+    if (!(policy->policy->wants & wanted) && !policy->policy->sample &&
+        !(bal_policy_flags(policy) & BAL_ASKS))
+        return bal_fail(err, BAL_E_MODEL,
+                        "policy '%s' looks at no queue and no free slot, so that reports of load have no "
+                        "effect; use jsq, pod or jiq",
+                        policy->policy->name);
+    return check_number("load_ns", config->load_ns, 1, hour, err);
 }
 
 enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
@@ -163,6 +185,8 @@ enum bal_code bal_dispatcher_check(const struct bal_policy_spec *policy,
     if (!code && config->min_slots > config->slots)
         code = bal_fail(err, BAL_E_RANGE, "min_slots is %" PRIu32 "; it must be at most slots, %" PRIu32,
                         config->min_slots, config->slots);
+    if (!code && config->load_ns)
+        code = check_loads(policy, config, err);
     const struct bal_policy_context setting = setting_of(config);
     return code ? code : bal_policy_check(policy, &setting, &host, err);
 }
@@ -369,6 +393,7 @@ void bal_dispatcher_rebuild(struct bal_dispatcher *d) {
     rebuild_ejection(d);
     bal_dispatcher_slots_rebuild(d);
     bal_ledger_rebuild(&d->ledger, place_request, d);
+    bal_dispatcher_rebuild_loads(d);
     rebuild_fleet(d);
     for (uint32_t i = 0; i < block->config.workers; i++)
         if (d->worker[i].news.count)
@@ -444,7 +469,7 @@ static const char *find_server_fault(const struct bal_dispatcher *d, uint32_t se
     if (d->flags & BAL_NEEDS_INDEX && (d->by_own.order[place] != server || place >= d->by_own.end[level] ||
                                        (level > 0 && place < d->by_own.end[level - 1])))
         return "the index is out of order";
-    return NULL;
+    return bal_dispatcher_find_load_fault(d, server);
 }
 
 /* Slow start never closes the last one. */

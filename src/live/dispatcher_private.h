@@ -4,9 +4,10 @@
  * dispatcher_block.c lays out the block and rebuilds it from the requests; dispatcher_servers.c applies the
  * list of servers; dispatcher_server_state.c keeps their state; dispatcher_check.c closes those that fail
  * their health checks (check.c); dispatcher_policy.c sets another policy; dispatcher_members.c knows who has
- * joined; dispatcher_slots.c finds slots; dispatcher_backlog.c requests offers for requests that are held;
- * dispatcher.c has the public operations. The lock of the block must be held for all of it, and the host holds
- * it. docs/internals.md has the states of a request, and which function changes them. */
+ * joined; dispatcher_slots.c finds slots; dispatcher_loads.c reads what servers report of their load;
+ * dispatcher_backlog.c requests offers for requests that are held; dispatcher.c has the public operations. The
+ * lock of the block must be held for all of it but posting a report of load, and the host holds it.
+ * docs/internals.md has the states of a request, and which function changes them. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H
 
@@ -97,7 +98,9 @@ struct server {
     uint64_t answered, failed, took_ns; /* since it joined */
     struct latency_ewma latency_ewma;   /* without stations */
     uint64_t fail_ns;
-    uint32_t retracted; /* the policy knows that it is gone */
+    uint32_t retracted;    /* the policy knows that it is gone */
+    uint32_t others;       /* without stations: requests there that are not ours, as it has reported ... */
+    uint64_t others_until; /* ... and until when; 0: there are none */
     char name[BAL_SERVER_NAME];
     /* Of stations: */
     struct bal_replay_window window;
@@ -149,6 +152,9 @@ struct block {
     uint64_t report_at; /* when the next is due */
     double service;     /* moving average of how long responses have taken, in seconds */
     double load;        /* and of the share of servers that had no free slot */
+    /* Written without the lock: dispatcher_loads.c. */
+    uint64_t loads; /* which servers have reported */
+    uint64_t load_reports, load_malformed;
 };
 
 struct bal_dispatcher {
@@ -181,8 +187,9 @@ struct bal_dispatcher {
     struct bal_checks *checks;
     struct bal_slow_start *slow;     /* in nanoseconds */
     struct concurrency *concurrency; /* of each server, where slots are found; else NULL. max 0: given */
-    uint64_t *station;               /* id of each server's station */
-    uint32_t *stations;              /* a directory of them */
+    uint32_t *loads;    /* the last report of each server, not applied yet: 1 + jobs; NULL: none */
+    uint64_t *station;  /* id of each server's station */
+    uint32_t *stations; /* a directory of them */
     uint32_t places;
     uint32_t *listed;  /* while servers are configured: an index of those in the list, `places` large ... */
     uint32_t *numbers; /* ... and the index of each; BAL_NONE: it is new */
@@ -210,6 +217,12 @@ static inline bool is_member(const struct server *s) {
 
 static inline bool is_under_way(const struct request *r) {
     return r->entry.state == DECIDED || r->entry.state == SENT;
+}
+
+/* Does the server work on fewer requests than it could, as far as is known? Not with stations, which offer
+ * their slots. */
+static inline bool is_below_slots(const struct bal_dispatcher *d, uint32_t server) {
+    return d->fleet.length[server] < d->server[server].slots;
 }
 
 /* Signed, because that is converted at once. */
@@ -291,6 +304,17 @@ void bal_dispatcher_slots_end(struct bal_dispatcher *d, uint32_t server);
 void bal_dispatcher_slots_update(struct bal_dispatcher *d, uint32_t server);
 struct bal_concurrency_view bal_dispatcher_slots_view(const struct bal_dispatcher *d, uint32_t server);
 void bal_dispatcher_slots_rebuild(struct bal_dispatcher *d);
+
+/* ---- dispatcher_loads.c ---- */
+
+/* Servers have reported: their queues change, and the policy knows. */
+void bal_dispatcher_apply_loads(struct bal_dispatcher *d);
+/* Time has passed: what it has reported may have expired. */
+void bal_dispatcher_expire_load(struct bal_dispatcher *d, uint32_t server);
+/* The own count of a server has changed. */
+void bal_dispatcher_update_load(struct bal_dispatcher *d, uint32_t server);
+void bal_dispatcher_rebuild_loads(struct bal_dispatcher *d);
+const char *bal_dispatcher_find_load_fault(const struct bal_dispatcher *d, uint32_t server);
 
 /* ---- dispatcher_server_state.c ---- */
 
@@ -385,6 +409,8 @@ static inline void dispatcher_begin(struct bal_dispatcher *d, uint64_t now) {
     if (__builtin_expect(died, 0))
         bal_dispatcher_recover(d);
     refresh_fleet_view(d);
+    if (__builtin_expect(d->loads != NULL, 0) && __atomic_load_n(&block->loads, __ATOMIC_RELAXED))
+        bal_dispatcher_apply_loads(d);
     if (__builtin_expect(d->timed, 0))
         bal_dispatcher_make_due_reports(d);
 }

@@ -54,13 +54,13 @@ static uint32_t fewest_own(struct bal_fleet *fleet, struct bal_rng *rng) {
 void bal_dispatcher_init_fleet_view(struct bal_dispatcher *d) {
     const struct bal_dispatcher_config *config = &d->block->config;
     d->fleet = (struct bal_fleet){.servers = d->servers,
-                                  .length = config->stations ? d->load : d->own,
+                                  .length = config->stations || d->loads ? d->load : d->own,
                                   .own = d->own,
                                   .fewest_own = is_indexed(d) ? fewest_own : NULL,
                                   .host = d,
                                   .ask = d->ask,
                                   .ask_room = d->inquiry_room};
-    d->shortest = config->stations ? NULL : d->fleet.fewest_own;
+    d->shortest = config->stations || d->loads ? NULL : d->fleet.fewest_own;
     if (config->classes > 1)
         d->fleet.urgent = config->stations ? d->urgent_load : d->urgent;
 }
@@ -98,6 +98,7 @@ void bal_dispatcher_server_add_request(struct bal_dispatcher *d, uint32_t server
         bal_length_index_increment(&d->by_own, server, d->own[server]);
     d->own[server]++;
     d->urgent[server] += rank == 0;
+    bal_dispatcher_update_load(d, server);
     update_tree(d, server);
     if (s->max_conns && d->own[server] >= s->max_conns)
         bal_dispatcher_server_mark(d, server, FULL, true);
@@ -111,6 +112,7 @@ void bal_dispatcher_server_remove_request(struct bal_dispatcher *d, uint32_t ser
         bal_length_index_decrement(&d->by_own, server, d->own[server]);
     d->own[server]--;
     d->urgent[server] -= rank == 0;
+    bal_dispatcher_update_load(d, server);
     update_tree(d, server);
     if (s->closed & FULL && (!s->max_conns || d->own[server] < s->max_conns))
         bal_dispatcher_server_mark(d, server, FULL, false);
@@ -149,8 +151,7 @@ static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t s
         return BAL_REPORT_GONE;
     if (d->block->config.stations && s->power != BAL_POWER_ON)
         return s->power == BAL_POWER_OFF ? BAL_REPORT_OFF : BAL_REPORT_SETUP;
-    const bool idle =
-        d->block->config.stations ? s->tokens.count > 0 : d->own[server] < d->server[server].slots;
+    const bool idle = d->block->config.stations ? s->tokens.count > 0 : is_below_slots(d, server);
     if (!idle)
         return BAL_REPORT_BUSY;
     return policy_wants(d, BAL_WANTS_STILL_IDLE) ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;
@@ -168,7 +169,7 @@ void bal_dispatcher_report_state(struct bal_dispatcher *d, uint32_t server) {
     if (s->closed || !s->retracted)
         return;
     const bool stations = d->block->config.stations;
-    const struct bal_reply load = {.length = stations ? d->load[server] : d->own[server],
+    const struct bal_reply load = {.length = d->fleet.length[server],
                                    .urgent = stations ? d->urgent_load[server] : d->urgent[server],
                                    .latency = stations ? s->latency : NAN};
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
@@ -189,6 +190,8 @@ double bal_dispatcher_server_next_expiry(const struct bal_dispatcher *d, uint32_
         due = s->closed & SILENT || d->block->detached ? NEVER : s->known_until;
         due = s->tokens.count ? earlier(due, s->token_until) : due;
     }
+    if (s->others_until > 0)
+        due = earlier(due, s->others_until);
     double key = due == NEVER ? INFINITY : (double)due;
     if (s->start.left)
         key = fmin(key, s->start.again_at);
@@ -249,6 +252,10 @@ void bal_dispatcher_server_reset(struct bal_dispatcher *d, uint32_t server) {
     s->start = (struct bal_start_request){0};
     s->latency_ewma = (struct latency_ewma){0, 0};
     d->load[server] = d->urgent_load[server] = 0;
+    s->others = 0;
+    s->others_until = 0;
+    if (d->loads)
+        __atomic_store_n(&d->loads[server], 0, __ATOMIC_RELAXED);
 }
 
 void bal_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server) {
@@ -258,5 +265,8 @@ void bal_dispatcher_server_release(struct bal_dispatcher *d, uint32_t server) {
     bal_dispatcher_backlog_reset(d, server);
     s->closed = REMOVED;
     s->presence = NOT_THERE;
+    s->others = 0;
+    s->others_until = 0;
+    bal_dispatcher_update_load(d, server);
     bal_dispatcher_server_update_expiry(d, server);
 }

@@ -37,7 +37,7 @@ bool bal_timed_report(struct bal_dispatcher *d) {
         }
         const uint32_t server = bal_rng_below(&d->chance, d->servers);
         block->report_at += next_report_delay(d);
-        if (d->server[server].closed || d->own[server] >= d->server[server].slots)
+        if (d->server[server].closed || !is_below_slots(d, server))
             continue;
         bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_STILL_IDLE, server, NULL);
         reported = true;
@@ -49,7 +49,7 @@ void bal_timed_arrival(struct bal_dispatcher *d) {
     if (!d->open->count)
         return;
     const uint32_t server = bal_set_uniform(d->open, &d->chance);
-    d->block->load += memory * ((d->own[server] >= d->server[server].slots) - d->block->load);
+    d->block->load += memory * (!is_below_slots(d, server) - d->block->load);
 }
 
 void bal_timed_response(struct bal_dispatcher *d, double took) {

@@ -72,7 +72,9 @@ struct connection {
     bool gone, close_after, blocked; /* blocked: waits until it can be written to */
     struct connection *next;
     struct connection *next_sharer;
-    double mark; /* attained of the server when it is done */
+    double mark;                  /* attained of the server when it is done */
+    uint32_t tokens, tokens_sent; /* of an answer that is streamed; 0 tokens: it is not */
+    const char *load_format;      /* in which its load is asked for; NULL: it is not */
     /* the request */
     char path[512], id[ID];
     double arrived, begun, service; /* seconds; NaN: by the law */
@@ -104,6 +106,7 @@ static struct test_server servers[SERVE_MAX + 1]; /* the last is the control */
 static unsigned server_count, slots;
 static struct bal_dist dist;
 static struct bal_speeds speeds;
+static double token_service[2];
 static uint64_t tickets;
 static struct burn *burn; /* the threads that use the processor; NULL: services sleep */
 static struct bal_rng rng;
@@ -295,6 +298,8 @@ static void start_waiting(struct test_server *s);
 /* What each in service gets per second. */
 static double rate_each(const struct test_server *s) {
     const double scale = s->mode == MODE_SLOW ? s->factor : 1;
+    if (!bal_speeds_given(&speeds))
+        return s->speed / scale;
     return s->sharers ? s->speed * bal_speeds_rate(&speeds, s->sharers) / s->sharers / scale : 0;
 }
 
@@ -305,12 +310,19 @@ static void advance_sharing(struct test_server *s, double now) {
     s->since = now;
 }
 
+/* Sets its timer: at the end of the service or, where tokens are sent before, when the next one is there. The
+ * last token is there at the end. rate: of the work on it. */
+static void schedule_service(struct connection *c, double rate) {
+    const uint32_t later = c->tokens ? c->tokens - c->tokens_sent - 1 : 0;
+    if (timers.place[c->number] != BAL_HEAP_ABSENT)
+        bal_heap_remove(&timers, c->number);
+    bal_heap_insert(&timers, c->number, c->until - later * token_service[1] / rate);
+}
+
 static void schedule_sharing(struct test_server *s) {
     for (struct connection *c = s->sharing; c; c = c->next_sharer) {
         c->until = s->since + fmax(c->mark - s->attained, 0) / rate_each(s);
-        if (timers.place[c->number] != BAL_HEAP_ABSENT)
-            bal_heap_remove(&timers, c->number);
-        bal_heap_insert(&timers, c->number, c->until);
+        schedule_service(c, rate_each(s));
     }
 }
 
@@ -432,11 +444,20 @@ static void flush_out(struct connection *c) {
     c->state = READING_HEAD;
 }
 
-/* Takes the text over. */
+/* Takes the text over. Only an answer that is streamed may have some that could not be sent yet. */
 static void answer_text(struct connection *c, char *text, size_t length) {
-    c->out = text;
-    c->out_length = length;
-    c->out_done = 0;
+    if (c->out) {
+        c->out = realloc(c->out, c->out_length + length);
+        if (!c->out)
+            die("memory");
+        memcpy(c->out + c->out_length, text, length);
+        c->out_length += length;
+        free(text);
+    } else {
+        c->out = text;
+        c->out_length = length;
+        c->out_done = 0;
+    }
     flush_out(c);
 }
 
@@ -488,7 +509,24 @@ __attribute__((format(printf, 2, 3))) static void append_text(struct reply_text 
     va_end(args);
 }
 
-static void put_head(struct reply_text *text, const struct connection *c, int status) {
+/* The request that is answered counts, whether it is still `here` or has just ended. */
+static void put_load(struct reply_text *text, const struct connection *c, bool here) {
+    const struct test_server *s = c->server;
+    const uint32_t running = s->serving + !here, waiting = s->present + !here - running;
+    const double utilization = running / (double)slots;
+    if (strcmp(c->load_format, "JSON") == 0)
+        append_text(text,
+                    "endpoint-load-metrics: JSON {\"application_utilization\": %.4f, \"named_metrics\": "
+                    "{\"num_requests_running\": %u, \"num_requests_waiting\": %u}}\r\n",
+                    utilization, running, waiting);
+    else
+        append_text(text,
+                    "endpoint-load-metrics: TEXT application_utilization=%.4f, "
+                    "named_metrics.num_requests_running=%u, named_metrics.num_requests_waiting=%u\r\n",
+                    utilization, running, waiting);
+}
+
+static void put_head(struct reply_text *text, const struct connection *c, int status, bool here) {
     append_text(text, "HTTP/1.1 %d %s\r\nX-Server: %u\r\n", status, status < 400 ? "OK" : "Failed",
                 (unsigned)(c->server - servers));
     if (*c->id)
@@ -497,6 +535,27 @@ static void put_head(struct reply_text *text, const struct connection *c, int st
         append_text(text, "Cache-Control: max-age=%.0f\r\n", query_number(c->path, "age", 1));
     if (c->close_after)
         append_text(text, "Connection: close\r\n");
+    if (c->load_format)
+        put_load(text, c, here);
+}
+
+/* The next token of an answer that is streamed, with the head if it is the first, with the end if it is the
+ * last.
+ */
+static void send_token(struct connection *c) {
+    char token[64];
+    struct reply_text text = {.room = 2048};
+    text.at = malloc(text.room);
+    if (!text.at)
+        die("memory");
+    if (c->tokens_sent == 0) {
+        put_head(&text, c, 200, c->tokens > 1);
+        append_text(&text, "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
+    }
+    const int length = snprintf(token, sizeof token, "data: {\"token\": %u}\n\n", ++c->tokens_sent);
+    append_text(&text, "%x\r\n%s\r\n%s", (unsigned)length, token,
+                c->tokens_sent == c->tokens ? "0\r\n\r\n" : "");
+    answer_text(c, text.at, text.length);
 }
 
 static void send_response(struct connection *c, int status) {
@@ -504,15 +563,21 @@ static void send_response(struct connection *c, int status) {
     if (starts_with(c->path, "/status/") && status == 200)
         status = (int)strtol(c->path + strlen("/status/"), NULL, 10);
     end_request(c, status);
+    if (c->tokens && status == 200) {
+        c->state = WRITING;
+        send_token(c);
+        start_waiting(s);
+        return;
+    }
     const unsigned chunks =
         starts_with(c->path, "/chunked") ? (unsigned)query_number(c->path, "chunks", 3) : 0;
     size_t length;
     char *body = body_of(c, &length);
-    struct reply_text text = {.room = 512 + (chunks + 1) * (length + 32)};
+    struct reply_text text = {.room = 1024 + (chunks + 1) * (length + 32)};
     text.at = malloc(text.room);
     if (!text.at)
         die("memory");
-    put_head(&text, c, status);
+    put_head(&text, c, status, false);
     if (chunks) {
         append_text(&text, "Transfer-Encoding: chunked\r\n\r\n");
         for (unsigned i = 0; i < chunks; i++)
@@ -535,7 +600,9 @@ static void begin_service(struct connection *c) {
     c->state = SERVING;
     c->begun = fmax(c->arrived, s->freed);
     s->serving++;
-    const double length = isnan(c->service) ? bal_dist_sample(&dist, &rng) : c->service;
+    const double length = c->tokens           ? c->service
+                          : isnan(c->service) ? bal_dist_sample(&dist, &rng)
+                                              : c->service;
     if (bal_speeds_given(&speeds)) {
         join_sharing(s, c, length);
         return;
@@ -545,7 +612,7 @@ static void begin_service(struct connection *c) {
         c->ticket = tickets++ * CONNECTIONS + c->number;
         burn_begin(burn, c->ticket, c->until - c->begun);
     } else {
-        bal_heap_insert(&timers, c->number, c->until);
+        schedule_service(c, rate_each(s));
     }
 }
 
@@ -680,6 +747,17 @@ static const char *find_header(const char *head, const char *name) {
     return NULL;
 }
 
+/* Is it for tokens? Then they say how much work it is. */
+static void read_tokens(struct connection *c) {
+    const double prompt = query_number(c->path, "prompt", 0), tokens = query_number(c->path, "tokens", 0);
+    c->tokens = c->tokens_sent = 0;
+    if (!(token_service[0] + token_service[1] > 0) || !(prompt >= 0 && prompt <= 1e6) ||
+        !(tokens >= 1 && tokens <= 1e6))
+        return;
+    c->tokens = (uint32_t)tokens;
+    c->service = floor(prompt) * token_service[0] + c->tokens * token_service[1];
+}
+
 static void read_head(struct connection *c, const char *head) {
     const char *path = strchr(head, ' '), *value;
     snprintf(c->path, sizeof c->path, "%.*s", path ? (int)strcspn(path + 1, " \r") : 0, path ? path + 1 : "");
@@ -690,6 +768,9 @@ static void read_head(struct connection *c, const char *head) {
     if (!value || !bal_number_read(value, &number))
         number = query_number(c->path, "service", NAN);
     c->service = number / 1e6;
+    read_tokens(c);
+    value = find_header(head, "endpoint-load-metrics-format");
+    c->load_format = value ? strncasecmp(value, "json", 4) == 0 ? "JSON" : "TEXT" : NULL;
     value = find_header(head, "Content-Length");
     c->body_left = value && bal_number_read(value, &number) ? (uint64_t)number : 0;
     value = find_header(head, "Transfer-Encoding");
@@ -811,11 +892,22 @@ static void end_service(struct connection *c) {
         close_connection(c);
 }
 
+static void stream_token(struct connection *c) {
+    send_token(c);
+    if (c->gone)
+        close_connection(c);
+    else
+        schedule_service(c, rate_each(c->server));
+}
+
 static void run_timers(void) {
     while (timers.count > 0 && timers.slot[0].time <= clock_seconds()) {
         struct connection *c = table[timers.slot[0].id];
         bal_heap_remove(&timers, c->number);
-        end_service(c);
+        if (c->state == SERVING && c->tokens_sent + 1 < c->tokens)
+            stream_token(c);
+        else
+            end_service(c);
     }
 }
 
@@ -894,6 +986,7 @@ static void server_init(const struct serve_options *options) {
     slots = options->slots;
     dist = options->service;
     speeds = options->speeds;
+    memcpy(token_service, options->token_service, sizeof token_service);
     bal_rng_init(&rng, options->seed, 0, BAL_STREAM_SERVICE);
     epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd < 0 || bal_heap_init(&timers, CONNECTIONS))

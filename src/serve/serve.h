@@ -10,9 +10,13 @@
  *   /cache?age=S       for an answer that may be kept so many seconds
  *   /upgrade           to have its connection turned into one that echoes bytes
  *   /big?bytes=N       for an answer of that length
+ *   /generate?prompt=N&tokens=M   for M tokens, each sent when it is there, as an engine for a language model
+ *                      does: see token_service below
  * or, by anything else, for a line that tells the server, how often it has answered, and the length and sum
  * of the body. X-Service in the head, or service in the query, is its service time in microseconds;
- * X-Request-Id is what it is known by, and comes back in the answer.
+ * X-Request-Id is what it is known by, and comes back in the answer. With endpoint-load-metrics-format, text
+ * or json, the answer has a report of the load in that form (ORCA): num_requests_running, this one included,
+ * num_requests_waiting, and application_utilization, the share of slots in use.
  *
  * At the port of control:
  *   /set?server=I&mode=M   from now on server I (counted from 0; without it: all) is
@@ -38,6 +42,9 @@ struct serve_options {
     unsigned slots;
     struct bal_speeds speeds; /* how fast by the number in service, which share it; not with burn */
     struct bal_dist service;  /* in seconds, where a request does not say */
+    /* Work of a request for tokens, in seconds: to read one of the prompt, and to write one. The head is sent
+     * with the first token; the slot is free after the last. Both 0: tokens are not known. Not with burn */
+    double token_service[2];
     const char *address;      /* where they listen, in numbers; NULL: 127.0.0.1 */
     uint16_t port;            /* of the first server, the others follow; 0: the kernel's choice */
     uint16_t control;         /* the same for the port of control */

@@ -39,6 +39,7 @@
 #include "ballast/live/class_limit.h"
 #include "ballast/live/concurrency.h"
 #include "ballast/live/join.h"
+#include "ballast/live/load_report.h"
 #include "ballast/live/wire.h"
 #include "ballast/policy.h"
 
@@ -74,6 +75,9 @@ struct bal_dispatcher_config {
     uint32_t failures;    /* in a row, after which a server is ejected; 0: never */
     uint64_t back_off_ns; /* for so long the first time; then twice as long, up to 64 times */
     bool stations;        /* servers have stations, which report */
+    uint64_t load_ns;     /* without stations: for so long a server's report of its load counts; 0: none is
+                             read. Then queue lengths are what is there of all dispatchers, as far as it is known.
+                             Not with min_slots, and with policies that look at queue lengths or free slots */
     uint64_t probe_ns;    /* stations: how long a request waits for replies to probes */
     uint64_t grace_ns;    /* stations: how long a server that has not reported yet may be chosen */
     uint64_t beat_ns;     /* stations: how often backlogs and starts are announced */
@@ -257,6 +261,14 @@ enum bal_receipt bal_dispatcher_receive(struct bal_dispatcher *d, uint64_t now,
 enum bal_receipt bal_dispatcher_receive_piggyback(struct bal_dispatcher *d, uint64_t now,
                                                   const struct bal_message *message);
 
+/* A server has reported its load, with a response that is still counted here; NULL: what it has sent is no
+ * report. The only function that needs no lock, where no process waits: what has been posted takes effect
+ * with the next call of any other function, of any process. Of several the last one counts. How many requests
+ * of others are there is the number that the report says, less those of this dispatcher at that moment; it is
+ * believed for config.load_ns. A report never makes a queue shorter than the requests of this dispatcher. */
+void bal_dispatcher_post_load(struct bal_dispatcher *d, uint32_t server,
+                              const struct bal_load_report *report);
+
 /* Time has passed: expires old information, decides requests that have waited long enough, repeats backlog
  * and start messages. Returns when it must be called again at the latest; UINT64_MAX: not before another
  * call. */
@@ -294,6 +306,8 @@ struct bal_dispatcher_counts {
     uint64_t refused, no_room;      /* for any reason but this one; the ledger was full */
     uint64_t tokens, used, expired; /* offered to us; used by a request; gone unused */
     uint64_t probes, unsent;        /* servers asked; messages beyond the capacity */
+    uint64_t load_reports;          /* that servers have posted ... */
+    uint64_t load_malformed;        /* ... and what they have sent in place of one */
     uint64_t unheard;               /* sent to a server whose station is silent, by requests in flight */
     uint64_t rebuilds;
     uint64_t void_tickets;
@@ -321,8 +335,9 @@ struct bal_server_view {
     double weight;
     uint32_t max_conns;
     uint32_t in_flight;
-    uint32_t jobs;  /* waiting and in service, of all dispatchers where its station reports */
-    uint32_t slots; /* as configured, or as its station reports, or as found */
+    uint32_t jobs;   /* waiting and in service, of all dispatchers where it or its station reports */
+    uint32_t others; /* of these, those that its own report adds to ours; 0 also when it has expired */
+    uint32_t slots;  /* as configured, or as its station reports, or as found */
     struct bal_concurrency_view concurrency;
     uint32_t tokens;      /* at hand */
     uint64_t token_since; /* when the last one came; 0: none has */
