@@ -123,7 +123,7 @@ struct bal_ngx_upstream {
     struct bal_ngx_policy now; /* the one that is used: that of the configuration, or of ballast_api */
     char wanted[POLICY_TEXT];  /* of this process: as last read from the changes */
     ngx_uint_t slots;
-    ngx_uint_t min_slots; /* not 0: slots are found, from so many on */
+    ngx_uint_t min_slots;               /* not 0: slots are found, from so many on */
     struct bal_load_fields load_fields; /* of orca= ... */
     ngx_msec_t load_ms;                 /* ... and how long a report counts; 0: none is read */
     ngx_uint_t held;

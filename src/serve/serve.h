@@ -45,11 +45,11 @@ struct serve_options {
     /* Work of a request for tokens, in seconds: to read one of the prompt, and to write one. The head is sent
      * with the first token; the slot is free after the last. Both 0: tokens are not known. Not with burn */
     double token_service[2];
-    const char *address;      /* where they listen, in numbers; NULL: 127.0.0.1 */
-    uint16_t port;            /* of the first server, the others follow; 0: the kernel's choice */
-    uint16_t control;         /* the same for the port of control */
-    bool burn;                /* service uses the processor; else it sleeps */
-    pid_t with;               /* it ends when this process ends; 0: with none */
+    const char *address; /* where they listen, in numbers; NULL: 127.0.0.1 */
+    uint16_t port;       /* of the first server, the others follow; 0: the kernel's choice */
+    uint16_t control;    /* the same for the port of control */
+    bool burn;           /* service uses the processor; else it sleeps */
+    pid_t with;          /* it ends when this process ends; 0: with none */
     uint64_t seed;
 };
 
