@@ -13,7 +13,7 @@ static const char right[] = "on, or fields that servers send, as in "
                             "dots, dashes and underscores, "
                             "and valid:T (1ms to 1h, default 1s)";
 
-enum { VALID_MS = 1000, VALID_MOST_MS = 3600 * 1000 };
+enum { VALID_MS = 1000, VALID_MS_MAX = 3600 * 1000 };
 
 /* ---- the option ---- */
 
@@ -31,7 +31,7 @@ static bool set_name(char into[BAL_LOAD_NAME], const u_char *from, const u_char 
 static bool set_valid(struct bal_ngx_upstream *b, const u_char *from, const u_char *to) {
     ngx_str_t text = {(size_t)(to - from), (u_char *)from};
     const ngx_int_t ms = text.len ? ngx_parse_time(&text, 0) : NGX_ERROR;
-    if (b->load_ms || ms == NGX_ERROR || ms < 1 || ms > VALID_MOST_MS)
+    if (b->load_ms || ms == NGX_ERROR || ms < 1 || ms > VALID_MS_MAX)
         return false;
     b->load_ms = (ngx_msec_t)ms;
     return true;

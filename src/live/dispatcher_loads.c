@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Load reports of servers without stations: what an app says of itself in a response
- * (ballast/live/load_report.h).
+ * (ballast/live/server_report.h).
  *
  * A dispatcher without stations knows its own requests alone. A report says how many are at the server, of
  * all dispatchers; what it has more than ours at that moment are `others`, and from then on the queue of the
@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { BITS = 64, JOBS_MOST = 1000000 };
+enum { BITS = 64, JOBS_MAX = 1000000 };
 
 /* How many requests are there, of all dispatchers. Requests wait in an app only where all slots are in use.
  * An app that has no room left has none for another one, however few it works on. */
@@ -26,7 +26,7 @@ static uint32_t jobs_of(const struct bal_load_report *report, uint32_t slots) {
     double running = isnan(report->running) ? round(share * slots) : report->running;
     if (share >= 1 || (waiting >= 1 && isnan(report->running)))
         running = fmax(running, slots);
-    return (uint32_t)fmin(running + waiting, JOBS_MOST);
+    return (uint32_t)fmin(running + waiting, JOBS_MAX);
 }
 
 void bal_dispatcher_post_load(struct bal_dispatcher *d, uint32_t server,
@@ -59,7 +59,7 @@ static void apply_load(struct bal_dispatcher *d, uint32_t server) {
     const uint32_t posted = __atomic_exchange_n(&d->loads[server], 0, __ATOMIC_ACQUIRE);
     if (posted == 0 || d->server[server].presence == NOT_THERE)
         return;
-    const uint32_t jobs = posted - 1 < JOBS_MOST ? posted - 1 : JOBS_MOST;
+    const uint32_t jobs = posted - 1 < JOBS_MAX ? posted - 1 : JOBS_MAX;
     set_others(d, server, jobs > d->own[server] ? jobs - d->own[server] : 0,
                d->block->now + d->block->config.load_ns);
 }
@@ -87,7 +87,7 @@ void bal_dispatcher_update_load(struct bal_dispatcher *d, uint32_t server) {
 void bal_dispatcher_rebuild_loads(struct bal_dispatcher *d) {
     for (uint32_t server = 0; d->loads && server < d->servers; server++) {
         struct server *s = &d->server[server];
-        s->others = s->others < JOBS_MOST ? s->others : JOBS_MOST;
+        s->others = s->others < JOBS_MAX ? s->others : JOBS_MAX;
         if (s->others == 0 || s->others_until == 0) /* of two that belong together one was written */
             s->others = 0, s->others_until = 0;
         d->load[server] = d->own[server] + s->others;

@@ -5,8 +5,8 @@
  * list of servers; dispatcher_server_state.c keeps their state; dispatcher_check.c closes those that fail
  * their health checks (check.c); dispatcher_policy.c sets another policy; dispatcher_members.c knows who has
  * joined; dispatcher_slots.c finds slots; dispatcher_loads.c reads what servers report of their load;
- * dispatcher_backlog.c requests offers for requests that are held; dispatcher.c has the public operations. The
- * lock of the block must be held for all of it but posting a report of load, and the host holds it.
+ * dispatcher_backlog.c requests offers for requests that are held; dispatcher.c has the public operations.
+ * The lock of the block must be held for all of it but posting a report of load, and the host holds it.
  * docs/internals.md has the states of a request, and which function changes them. */
 #ifndef LIVE_DISPATCHER_PRIVATE_H
 #define LIVE_DISPATCHER_PRIVATE_H

@@ -18,12 +18,13 @@
  *     bal_dispatcher_respond(d, now, to.ticket, BAL_OUTCOME_GOOD);
  *
  * There is one lock, which the caller provides. Hold it when you call any function below except check, size,
- * view_size, create and open. What bal_dispatcher_outgoing() returns belongs to the process and may be read
- * after the lock is released. Any lock will do that is freed when its owner dies: a robust mutex, or one that
- * another process breaks (nginx's master does so for its slab mutexes). A process may be killed at any
- * instruction, whether it holds the lock or not. The next call, from any process, finds that an operation was
- * not finished and rebuilds everything from the requests themselves (O(requests log requests + servers^2),
- * counted in `rebuilds`). When a process is known to be dead, bal_dispatcher_reap() releases what it held.
+ * view_size, create, open and post_load. What bal_dispatcher_outgoing() returns belongs to the process and
+ * may be read after the lock is released. Any lock will do that is freed when its owner dies: a robust mutex,
+ * or one that another process breaks (nginx's master does so for its slab mutexes). A process may be killed
+ * at any instruction, whether it holds the lock or not. The next call, from any process, finds that an
+ * operation was not finished and rebuilds everything from the requests themselves (O(requests log requests +
+ * servers^2), counted in `rebuilds`). When a process is known to be dead, bal_dispatcher_reap() releases what
+ * it held.
  *
  * Two kinds of hosts. Without stations the dispatcher is the only one that sends to these servers: queue
  * lengths are its own requests in flight, and a response that leaves a server with a free slot is its report.
@@ -39,7 +40,7 @@
 #include "ballast/live/class_limit.h"
 #include "ballast/live/concurrency.h"
 #include "ballast/live/join.h"
-#include "ballast/live/load_report.h"
+#include "ballast/live/server_report.h"
 #include "ballast/live/wire.h"
 #include "ballast/policy.h"
 
@@ -76,8 +77,9 @@ struct bal_dispatcher_config {
     uint64_t back_off_ns; /* for so long the first time; then twice as long, up to 64 times */
     bool stations;        /* servers have stations, which report */
     uint64_t load_ns;     /* without stations: for so long a server's report of its load counts; 0: none is
-                             read. Then queue lengths are what is there of all dispatchers, as far as it is known.
-                             Not with min_slots, and with policies that look at queue lengths or free slots */
+                             read. Then queue lengths are what is there of all dispatchers, as far as
+                             is known. Not with min_slots, and with policies that look at queues or free
+                             slots */
     uint64_t probe_ns;    /* stations: how long a request waits for replies to probes */
     uint64_t grace_ns;    /* stations: how long a server that has not reported yet may be chosen */
     uint64_t beat_ns;     /* stations: how often backlogs and starts are announced */
@@ -262,10 +264,10 @@ enum bal_receipt bal_dispatcher_receive_piggyback(struct bal_dispatcher *d, uint
                                                   const struct bal_message *message);
 
 /* A server has reported its load, with a response that is still counted here; NULL: what it has sent is no
- * report. The only function that needs no lock, where no process waits: what has been posted takes effect
- * with the next call of any other function, of any process. Of several the last one counts. How many requests
- * of others are there is the number that the report says, less those of this dispatcher at that moment; it is
- * believed for config.load_ns. A report never makes a queue shorter than the requests of this dispatcher. */
+ * report. Without the lock: what has been posted takes effect with the next call of any other function, of
+ * any process. Of several the last one counts. How many requests of others are there is the number that the
+ * report says, less those of this dispatcher at that moment; it is believed for config.load_ns. A report
+ * never makes a queue shorter than the requests of this dispatcher. */
 void bal_dispatcher_post_load(struct bal_dispatcher *d, uint32_t server,
                               const struct bal_load_report *report);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Whatever bytes an app sends: a report whose numbers are in range, or none. */
-#include "ballast/live/load_report.h"
+#include "ballast/live/server_report.h"
 
 #include <assert.h>
 #include <math.h>

@@ -13,8 +13,8 @@
  *     if (bal_load_report_read(&fields, text, length, &report))
  *         bal_dispatcher_post_load(d, server, &report);
  */
-#ifndef BALLAST_LIVE_LOAD_REPORT_H
-#define BALLAST_LIVE_LOAD_REPORT_H
+#ifndef BALLAST_LIVE_SERVER_REPORT_H
+#define BALLAST_LIVE_SERVER_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reports of load: what include/ballast/live/load_report.h promises of any text, and what a dispatcher does
+/* Reports of load: what include/ballast/live/server_report.h promises of any text, and what a dispatcher does
  * with them, late, absent, false or hostile. */
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* Reads load reports (ORCA). The text comes from an app, which may be of someone else: nothing in it is
  * copied or allocated, and every byte is looked at once. JSON is read as far as a report needs it, with
  * members in members; a string with an escape is no name that is looked for. */
-#include "ballast/live/load_report.h"
+#include "ballast/live/server_report.h"
 
 #include "ballast/number.h"
 
