@@ -12,7 +12,8 @@ static double heartbeat_of(const struct network *net) {
 static bool looks_idle(const void *host, uint32_t server) {
     const struct dispatcher *d = host;
     const struct seen *seen = &d->seen[server];
-    return seen->tokens.count == 0 && !seen->rests && !seen->busy && d->own[server] < d->net->system.slots;
+    return heard_looks_idle(&seen->tokens, seen->status == BAL_SERVER_ON, d->length[server], d->own[server],
+                            d->net->system.slots);
 }
 
 static bool is_closed(const void *host, uint32_t server) {

@@ -79,14 +79,13 @@ void bal_net_dispatcher_count_own(struct network *net, uint32_t job) {
 
 static void dispatch_held(struct network *net, uint32_t dispatcher);
 
-/* What the policy is told of a server that it has used a token of, or that is open again. */
-static enum bal_report current_report(const struct network *net, const struct dispatcher *d,
-                                      uint32_t server) {
-    if (!d->seen || d->seen[server].rests)
-        return (enum bal_report)d->said[server];
-    if (d->seen[server].tokens.count == 0)
-        return BAL_REPORT_BUSY;
-    return net->spec->policy->wants & BAL_WANTS_STILL_IDLE ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;
+/* Tells the policy what is known of a server, but not its load. */
+static void report_state(struct network *net, struct dispatcher *d, uint32_t server, bool open) {
+    const struct seen *seen = d->seen ? &d->seen[server] : NULL;
+    const enum bal_report state =
+        heard_report(net->spec->policy, open, seen ? (enum bal_server_status)seen->status : BAL_SERVER_ON,
+                     seen && seen->tokens.count);
+    bal_policy_report(net->spec, d->state, &d->fleet, state, server, NULL);
 }
 
 static struct bal_closing closing_of(struct network *net, struct dispatcher *d) {
@@ -148,8 +147,9 @@ static void mark_server(struct network *net, struct dispatcher *d, uint32_t serv
         return;
     const bool open = !closed;
     update_eligible_set(net, d);
-    bal_policy_report(net->spec, d->state, &d->fleet, open ? current_report(net, d, server) : BAL_REPORT_GONE,
-                      server, NULL);
+    report_state(net, d, server, open);
+    if (open && d->load)
+        bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, server, &d->load[server]);
     if (open)
         bal_network_backlog_server_eligible(d, server);
     else
@@ -165,17 +165,16 @@ static void mark_warming(void *host, uint32_t server, bool closed) {
     mark_server(d->net, d, server, BAL_CLOSED_WARMING, closed);
 }
 
-/* What was heard of a silent server will be too old when it is back. */
-static void forget_silent_server(struct dispatcher *d, uint32_t server) {
-    d->said[server] = BAL_REPORT_BUSY;
-    if (d->seen)
-        d->seen[server].tokens.count = 0;
+/* The last statement of a server has expired; its offers may have come with a later response. */
+static void expire_offers(const struct network *net, struct seen *seen) {
+    if (heard_offers_expire(&seen->tokens, seen->until, net->now))
+        seen->tokens.count = 0;
 }
 
 static void update_eligible(struct network *net, struct dispatcher *d, uint32_t server) {
     const bool silent = d->known_until && net->now >= d->known_until[server];
-    if (silent && !(d->closed[server] & BAL_CLOSED_SILENT))
-        forget_silent_server(d, server);
+    if (silent && d->seen && !(d->closed[server] & BAL_CLOSED_SILENT))
+        expire_offers(net, &d->seen[server]);
     if (d->known_until)
         mark_server(net, d, server, BAL_CLOSED_SILENT, silent);
     if (d->ejection)
@@ -257,7 +256,7 @@ static void use_token(struct network *net, struct dispatcher *d, uint32_t server
     if (seen->tokens.count == 0)
         return;
     seen->tokens.count--;
-    bal_policy_report(net->spec, d->state, &d->fleet, current_report(net, d, server), server, NULL);
+    report_state(net, d, server, true);
 }
 
 /* On a large fleet a server is not in the cache, and the job comes there soon. */
@@ -574,51 +573,40 @@ static void receive_reply(struct network *net, const struct message *message) {
         finish_inquiry(net, message->other);
 }
 
-/* The report with the same content as a heartbeat. */
-static uint8_t report_of_heartbeat(const struct bal_server_state *server_state) {
-    switch (server_state->status) {
-    case BAL_SERVER_ON:
-        return server_state->load.length < server_state->slots && !server_state->offered_elsewhere
-                   ? BAL_REPORT_IDLE
-                   : BAL_REPORT_BUSY;
-    case BAL_SERVER_OFF:
-        return BAL_REPORT_OFF;
-    case BAL_SERVER_SETUP:
-        return BAL_REPORT_SETUP;
-    case BAL_SERVER_GONE:
-        break;
-    }
-    return BAL_REPORT_GONE;
+static bool tells_load(const struct message *message) {
+    return message->type == HEARTBEAT || message->type == REPLY ||
+           (message->type == REPORT && message->detail == BAL_REPORT_LOAD);
 }
 
-/* Tokens, and whether the server looks idle. */
-static void update_seen(struct seen *seen, const struct message *message, uint32_t slots) {
-    const bool report = message->type == REPORT && message->detail != BAL_REPORT_LOAD;
-    if (message->type != RESPONSE && !report)
-        seen->busy = message->load.length >= slots;
+/* What a statement tells of offers and of the jobs that are there. */
+static void update_heard(struct network *net, struct dispatcher *d, const struct message *message) {
+    struct bal_tokens none = {0};
+    struct seen *seen = d->seen ? &d->seen[message->server] : NULL;
+    struct bal_tokens *tokens = seen ? &seen->tokens : &none;
+    uint32_t *length = &d->length[message->server];
+    if (message->offered)
+        heard_offers(tokens, length, message->token, message->offered, net->system.slots);
+    else if (tells_load(message))
+        heard_load(tokens, length, message->load.length, message->type == REPLY);
+    else /* busy is as good as off: it offers us nothing */
+        heard_power(tokens, false);
+    if (tells_load(message))
+        d->urgent[message->server] = message->load.urgent;
+    if (tells_load(message) && d->load)
+        d->load[message->server] = message->load;
+    if (seen && message->offered && d->known_until)
+        seen->until = net->now + BAL_STATEMENT_BEATS * net->wire->heartbeat;
+}
+
+/* Whether it is on. A reply or a load tells nothing of this. */
+static void update_status(struct seen *seen, const struct message *message) {
     if (message->type == HEARTBEAT)
-        seen->rests = message->detail != BAL_SERVER_ON;
-    if (report)
-        seen->rests = message->detail == BAL_REPORT_OFF || message->detail == BAL_REPORT_SETUP;
-    if (message->type == RESPONSE)
-        seen->rests = false;
-    if (message->type == REPLY || (message->type == REPORT && !report))
-        return;
-    tokens_receive(&seen->tokens, message->token, message->offered);
-    if (message->type != HEARTBEAT && message->offered)
-        seen->busy = false;
-}
-
-/* The lengths that replies are compared by. An offer of slots tells that they are free. */
-static void update_length(struct network *net, struct dispatcher *d, const struct message *message) {
-    const uint32_t server = message->server;
-    if (message->type == HEARTBEAT || message->type == REPLY ||
-        (message->type == REPORT && message->detail == BAL_REPORT_LOAD)) {
-        d->length[server] = message->load.length;
-        d->urgent[server] = message->load.urgent;
-    } else if (message->offered) {
-        d->length[server] = net->system.slots - message->offered;
-    }
+        seen->status = message->detail;
+    else if (!tells_load(message))
+        seen->status = message->type == RESPONSE             ? BAL_SERVER_ON
+                       : message->detail == BAL_REPORT_OFF   ? BAL_SERVER_OFF
+                       : message->detail == BAL_REPORT_SETUP ? BAL_SERVER_SETUP
+                                                             : BAL_SERVER_ON;
 }
 
 /* Has the server told that it is off? A reply to a probe tells nothing of this. */
@@ -632,22 +620,14 @@ static void update_start(struct dispatcher *d, const struct message *message) {
 
 /* The message is stored before the server may be opened by it: so the policy gets the new state of a server
  * that opens again, not the one from before it was closed. */
-static void record_report(struct network *net, struct dispatcher *d, const struct message *message,
-                          struct bal_server_state *server_state) {
+static void record_report(struct network *net, struct dispatcher *d, const struct message *message) {
     const uint32_t server = message->server;
-    if (net->takes_time)
-        update_length(net, d, message);
+    update_heard(net, d, message);
     update_start(d, message);
     if (d->seen) {
-        update_seen(&d->seen[server], message, net->system.slots);
-        server_state->offered_elsewhere = d->seen[server].tokens.count == 0;
-    }
-    if (d->said && message->type == REPORT)
-        d->said[server] = message->detail;
-    if (d->said && message->type == HEARTBEAT)
-        d->said[server] = report_of_heartbeat(server_state);
-    if (d->seen)
+        update_status(&d->seen[server], message);
         bal_network_backlog_server_reported(d, server);
+    }
     if (message->type != RESPONSE)
         mark_heard(net, d, server);
     if (d->seen && d->seen[server].tokens.count && !bal_is_eligible(&d->fleet, server))
@@ -664,19 +644,17 @@ static bool is_newest(struct dispatcher *d, const struct message *message) {
     return true;
 }
 
-/* Tells the policy what was received. was_open: of the server, before. */
-static void report_to_policy(struct network *net, struct dispatcher *d, const struct message *message,
-                             const struct bal_server_state *server_state, bool was_open) {
-    const uint32_t server = message->server;
-    if (message->type == RESPONSE) /* with an offer */
-        bal_policy_report(net->spec, d->state, &d->fleet, current_report(net, d, server), server, NULL);
-    else if (!was_open || message->type == REPLY) /* the rest was reported when it was opened */
-        bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, server, &message->load);
-    else if (message->type == HEARTBEAT)
-        bal_policy_sync_server(net->spec, d->state, &d->fleet, server, server_state);
-    else
-        bal_policy_report(net->spec, d->state, &d->fleet, (enum bal_report)message->detail, server,
+/* Tells the policy what was received. A dispatcher without offers is told of each free slot. */
+static void report_to_policy(struct network *net, struct dispatcher *d, const struct message *message) {
+    if (!d->seen && message->type == REPORT) {
+        bal_policy_report(net->spec, d->state, &d->fleet, (enum bal_report)message->detail, message->server,
                           &message->load);
+        return;
+    }
+    if (message->type != REPLY)
+        report_state(net, d, message->server, true);
+    if (tells_load(message))
+        bal_policy_report(net->spec, d->state, &d->fleet, BAL_REPORT_LOAD, message->server, &message->load);
 }
 
 /* A statement that comes late is not used; but it answers a question, and a reply is a reply. */
@@ -686,11 +664,9 @@ void bal_net_dispatcher_receive_report(struct network *net, const struct message
     const bool newest = is_newest(d, message), awaited = message->type == REPLY && message->other != NO_INDEX;
     d->fleet.now = net->now * net->system.per_unit;
     if (newest) {
-        struct bal_server_state server_state = {(enum bal_server_status)message->detail, net->system.slots,
-                                                message->load, false};
-        record_report(net, d, message, &server_state);
-        if (!awaited && bal_is_eligible(&d->fleet, message->server))
-            report_to_policy(net, d, message, &server_state, was_open);
+        record_report(net, d, message);
+        if (!awaited && was_open && bal_is_eligible(&d->fleet, message->server))
+            report_to_policy(net, d, message); /* else it was told when the server was opened */
     } else if (d->seen) {
         bal_network_backlog_server_reported(d, message->server);
     }
@@ -802,8 +778,8 @@ static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
         d->newest = calloc(n, sizeof *d->newest);
     if (wire->heartbeat > 0)
         d->known_until = calloc(n, sizeof *d->known_until);
-    if (wire->heartbeat > 0 || wire->ejection)
-        d->said = malloc(n);
+    if (net->spec->policy->wants & BAL_WANTS_LOAD)
+        d->load = calloc(n, sizeof *d->load);
     if (wire->ejection && (d->ejection = malloc(bal_ejection_size(n))))
         bal_ejection_init(d->ejection, n, FAILURES, BACK_OFF / system->per_unit);
     if (wire->slow_start > 0 && (d->slow = malloc(bal_slow_start_size(n))))
@@ -812,12 +788,10 @@ static enum bal_code init_knowledge(struct network *net, struct dispatcher *d,
         !d->fleet.ask || (net->offers && (!d->seen || !d->request)) ||
         (wire->heartbeat > 0 && !d->known_until) || !d->closed ||
         (system->features & POWER_SWITCHING && !d->start) || (wire->delay.mean > 0 && !d->newest) ||
-        ((wire->heartbeat > 0 || wire->ejection) && !d->said) || (wire->ejection && !d->ejection) ||
+        (net->spec->policy->wants & BAL_WANTS_LOAD && !d->load) || (wire->ejection && !d->ejection) ||
         (system->features & LENGTH_INDEX && bal_length_index_init(&d->own_index, n)) ||
         (system->features & WEIGHT_INDEX && bal_ranking_init(&d->ranking, &d->fleet)))
         return BAL_E_MEMORY;
-    if (d->said)
-        memset(d->said, BAL_REPORT_BUSY, n);
     bal_set_init(d->eligible, n);
     for (uint32_t server = 0; server < n; server++) {
         bal_set_insert(d->eligible, server);
@@ -840,7 +814,7 @@ static void fini_knowledge(struct dispatcher *d) {
     free(d->start);
     free(d->newest);
     free(d->known_until);
-    free(d->said);
+    free(d->load);
     free(d->seen);
     free(d->request);
     free(d->ejection);

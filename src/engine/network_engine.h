@@ -20,6 +20,7 @@
 #include "engine/system.h"
 #include "policy/closing.h"
 #include "policy/ejection.h"
+#include "policy/heard.h"
 #include "policy/hold_place.h"
 #include "policy/inquiry.h"
 #include "policy/offers.h"
@@ -124,8 +125,8 @@ struct network_observer {
 /* What a dispatcher has seen of a server that offers its slots. */
 struct seen {
     struct bal_tokens tokens;
-    bool busy;  /* by its last load report */
-    bool rests; /* it is off or in set-up */
+    double until;   /* when these expire; used where there are heartbeats */
+    uint8_t status; /* enum bal_server_status */
 };
 
 struct dispatcher {
@@ -136,10 +137,10 @@ struct dispatcher {
     uint32_t *own;
     struct ranking ranking;            /* WEIGHT_INDEX */
     struct bal_length_index own_index; /* LENGTH_INDEX */
-    uint32_t *length, *urgent; /* of each server, by its newest statement; used where messages take time */
+    uint32_t *length, *urgent; /* of each server, by its newest statement; probes use it where they take time */
+    struct bal_reply *load;    /* its last load, for when it is open again; NULL: the policy wants none */
     double *known_until;       /* when its last statement expires; kept where there are heartbeats */
     uint32_t *newest; /* the number of its newest statement; kept where messages may overtake each other */
-    uint8_t *said;    /* its last report, for when it is open again; kept where servers may be closed */
     uint32_t *closed; /* enum bal_closed, of each server */
     struct bal_set *eligible;
     struct bal_start_request *start; /* of each server; kept where servers are switched on and off */

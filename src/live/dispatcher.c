@@ -742,7 +742,7 @@ void bal_dispatcher_leave(struct bal_dispatcher *d, uint64_t now) {
 static void receive_idle(struct bal_dispatcher *d, uint32_t server, const struct bal_message_idle *idle,
                          bool piggybacked) {
     struct server *s = &d->server[server];
-    const uint32_t new = tokens_receive(&s->tokens, idle->token, idle->free);
+    const uint32_t new = heard_offers(&s->tokens, &d->load[server], idle->token, idle->free, idle->slots);
     d->block->counts.tokens += new;
     s->token_since = new ? d->block->now : s->token_since;
     s->token_until = d->block->now + (uint64_t)idle->valid_ms * 1000000;
@@ -751,7 +751,6 @@ static void receive_idle(struct bal_dispatcher *d, uint32_t server, const struct
     s->power = BAL_POWER_ON;
     start_answered(&s->start, false);
     s->slots = idle->slots;
-    d->load[server] = idle->slots - idle->free;
     s->retracted = 1;
     bal_dispatcher_server_refresh(d, server);
     bal_dispatcher_backlog_decline(d, server);
@@ -763,8 +762,7 @@ static void set_power(struct bal_dispatcher *d, uint32_t server, uint32_t power,
     s->power = power;
     s->known_until = d->block->now + (uint64_t)valid_ms * 1000000;
     start_answered(&s->start, power == BAL_POWER_OFF);
-    if (power != BAL_POWER_ON)
-        s->tokens.count = 0;
+    heard_power(&s->tokens, power == BAL_POWER_ON);
 }
 
 /* A reply to a probe for which a request waits. */
@@ -785,12 +783,11 @@ static void receive_load(struct bal_dispatcher *d, uint32_t server, const struct
         uint64_t jobs = 0;
         for (uint32_t rank = 0; rank < load->classes; rank++)
             jobs += load->jobs[rank];
-        d->load[server] = jobs < UINT32_MAX ? (uint32_t)jobs : UINT32_MAX;
+        heard_load(&s->tokens, &d->load[server], jobs < UINT32_MAX ? (uint32_t)jobs : UINT32_MAX,
+                   load->probe != 0);
         d->urgent_load[server] = load->jobs[0];
         s->slots = load->slots;
         s->latency = load->latency_us == UINT32_MAX ? NAN : load->latency_us * 1e-6;
-        if (load->probe == 0) /* we have no offers any longer */
-            s->tokens.count = 0;
         set_power(d, server, load->power, load->valid_ms);
         s->retracted = 1;
         bal_dispatcher_server_refresh(d, server);
@@ -934,7 +931,7 @@ enum bal_receipt bal_dispatcher_receive_piggyback(struct bal_dispatcher *d, uint
 static void expire_server_state(struct bal_dispatcher *d, uint32_t server) {
     struct block *block = d->block;
     struct server *s = &d->server[server];
-    if (s->tokens.count && is_due(d, s->token_until)) {
+    if (heard_offers_expire(&s->tokens, (double)s->token_until, (double)block->now)) {
         block->counts.expired += s->tokens.count;
         s->tokens.count = 0;
         bal_dispatcher_report_idle(d, server);
@@ -1049,10 +1046,6 @@ struct bal_dispatcher_counts bal_dispatcher_counts(const struct bal_dispatcher *
 
 struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uint32_t number) {
     const struct server *s = &d->server[number];
-    static const enum bal_server_status standing[] = {[BAL_POWER_OFF] = BAL_SERVER_OFF,
-                                                      [BAL_POWER_SETUP] = BAL_SERVER_SETUP,
-                                                      [BAL_POWER_ON] = BAL_SERVER_ON,
-                                                      [BAL_POWER_DRAINING] = BAL_SERVER_GONE};
     if (s->presence == NOT_THERE)
         return (struct bal_server_view){.status = BAL_SERVER_GONE};
     const struct bal_ejection_server *q = &d->ejection->server[number];
@@ -1080,7 +1073,7 @@ struct bal_server_view bal_dispatcher_server(const struct bal_dispatcher *d, uin
                                     .concurrency = found,
                                     .tokens = s->tokens.count,
                                     .token_since = s->token_since,
-                                    .status = standing[s->power],
+                                    .status = dispatcher_server_status(s),
                                     .answered = s->answered,
                                     .failed = s->failed,
                                     .took_ns = s->took_ns};

@@ -25,8 +25,7 @@ static bool is_present(const void *host, uint32_t server) {
 static bool looks_idle(const void *host, uint32_t server) {
     const struct bal_dispatcher *d = host;
     const struct server *s = &d->server[server];
-    return s->tokens.count == 0 && s->power == BAL_POWER_ON && d->load[server] < s->slots &&
-           d->own[server] < s->slots;
+    return heard_looks_idle(&s->tokens, s->power == BAL_POWER_ON, d->load[server], d->own[server], s->slots);
 }
 
 static void send_backlog(struct bal_dispatcher *d, uint64_t receiver, uint32_t held, uint64_t valid_ns) {

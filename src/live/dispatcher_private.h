@@ -23,6 +23,7 @@
 #include "live/workers.h"
 #include "policy/closing.h"
 #include "policy/ejection.h"
+#include "policy/heard.h"
 #include "policy/inquiry.h"
 #include "policy/offers.h"
 #include "policy/pace.h"
@@ -245,6 +246,15 @@ static inline struct bal_closing closing_of(struct bal_dispatcher *d) {
                                 .weight = d->weight,
                                 .rng = &d->chance,
                                 .backed = d->block->config.backed};
+}
+
+/* As its station has told last. One that drains takes nothing new, as if it had left. */
+static inline enum bal_server_status dispatcher_server_status(const struct server *s) {
+    static const enum bal_server_status status[] = {[BAL_POWER_OFF] = BAL_SERVER_OFF,
+                                                    [BAL_POWER_SETUP] = BAL_SERVER_SETUP,
+                                                    [BAL_POWER_ON] = BAL_SERVER_ON,
+                                                    [BAL_POWER_DRAINING] = BAL_SERVER_GONE};
+    return status[s->power];
 }
 
 static inline bool policy_wants(const struct bal_dispatcher *d, unsigned what) {

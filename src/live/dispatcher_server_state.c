@@ -147,14 +147,9 @@ void bal_dispatcher_server_mark(struct bal_dispatcher *d, uint32_t server, enum 
 
 static enum bal_report current_report(const struct bal_dispatcher *d, uint32_t server) {
     const struct server *s = &d->server[server];
-    if (s->closed)
-        return BAL_REPORT_GONE;
-    if (d->block->config.stations && s->power != BAL_POWER_ON)
-        return s->power == BAL_POWER_OFF ? BAL_REPORT_OFF : BAL_REPORT_SETUP;
-    const bool idle = d->block->config.stations ? s->tokens.count > 0 : is_below_slots(d, server);
-    if (!idle)
-        return BAL_REPORT_BUSY;
-    return policy_wants(d, BAL_WANTS_STILL_IDLE) ? BAL_REPORT_STILL_IDLE : BAL_REPORT_IDLE;
+    if (!d->block->config.stations)
+        return heard_report(d->policy.policy, s->closed == 0, BAL_SERVER_ON, is_below_slots(d, server));
+    return heard_report(d->policy.policy, s->closed == 0, dispatcher_server_status(s), s->tokens.count > 0);
 }
 
 void bal_dispatcher_report_idle(struct bal_dispatcher *d, uint32_t server) {

@@ -93,7 +93,7 @@ struct dispatcher {
     bool token[SERVERS];
     bool silent[SERVERS], unreachable[SERVERS]; /* it is closed for these reasons */
     unsigned own[SERVERS], restarts;
-    double known_until[SERVERS];
+    double known_until[SERVERS], token_until[SERVERS];
     unsigned long newest[SERVERS];      /* word of the server */
     unsigned length[SERVERS];           /* as its newest word says */
     unsigned *held, held_from, held_to; /* jobs held[from ... to) */
@@ -661,6 +661,8 @@ static void hear_report(struct world *w, const struct happening *what, bool idle
     }
     if (wants_idle(w->policy)) {
         d->token[server] = new ? idle : d->token[server];
+        if (new && idle)
+            d->token_until[server] = w->now + three_beats(w);
         end_question(d, server);
         if (d->token[server] && is_closed(d, server)) {
             d->token[server] = false;
@@ -733,12 +735,13 @@ static void restart(struct world *w, unsigned dispatcher) {
     mind_backlog(w, dispatcher);
 }
 
-/* What it said has expired, unless it has said something else since. What it has offered is as old. */
+/* What it said has expired, unless it has said something else since. What it has offered is as old, unless
+ * that came later, with a response. */
 static void end_knowledge(struct world *w, const struct happening *what) {
     struct dispatcher *d = &w->dispatcher[what->dispatcher];
     if (d->known_until[what->server] != w->now)
         return;
-    d->token[what->server] = false;
+    d->token[what->server] &= d->token_until[what->server] > w->now;
     close_server(w, what->dispatcher, what->server, &d->silent[what->server]);
     ask_again(w, d);
     mind_backlog(w, what->dispatcher);
@@ -1101,6 +1104,7 @@ static void begin(struct world *w) {
         if (wants_idle(w->policy)) {
             w->server[s].holder = uniform(w, setting->dispatchers);
             w->dispatcher[w->server[s].holder].token[s] = true;
+            w->dispatcher[w->server[s].holder].token_until[s] = three_beats(w);
         }
     }
     for (unsigned s = 0; s < SERVERS && setting->up > 0; s++)
