@@ -274,6 +274,7 @@ static void send_job(struct network *net, uint32_t job, uint32_t server) {
     j->server = server;
     j->sent = net->now;
     j->joined = NAN;
+    j->moved = false;
     j->restarts = d->restarts;
     prefetch_server(net, d, server);
     increment_own(net, d, server);
@@ -527,23 +528,48 @@ void bal_net_dispatcher_probe_timeout(struct network *net, const struct message 
         finish_inquiry(net, message->other);
 }
 
+static bool dispatch_first_held(struct network *net, uint32_t dispatcher, uint32_t rank, uint32_t held);
+
+/* Others of its class are held. Like them it may start a server: the policy decides as if the first of them
+ * had just come. */
+static void wait_behind_held(struct network *net, uint32_t job) {
+    const struct job *j = &net->job[job];
+    const uint32_t dispatcher = j->dispatcher;
+    struct dispatcher *d = &net->dispatcher[dispatcher];
+    const struct bal_closing closing = closing_of(net, d);
+    const struct bal_decision decision = {
+        .server = closing_behind_held(&closing, &j->tries), .wake = BAL_NONE, .move_to = BAL_NONE};
+    apply_decision(net, job, &decision);
+    uint32_t rank = 0;
+    while (net->spec->policy->power && d->held_jobs && d->held[rank].count == 0)
+        rank++;
+    if (net->spec->policy->power && d->held_jobs)
+        dispatch_first_held(net, dispatcher, rank, 0);
+    bal_network_backlog_update(net, dispatcher);
+}
+
 void bal_net_dispatcher_receive_job(struct network *net, uint32_t job) {
     struct dispatcher *d = &net->dispatcher[net->job[job].dispatcher];
     if (is_warming(d)) {
         d->fleet.now = net->now * net->system.per_unit;
         warm_up(net, d, net->job[job].tries.count == 0);
     }
+    if (d->held[net->job[job].rank].count) {
+        wait_behind_held(net, job);
+        return;
+    }
     if (net->takes_time && net->spec->policy->sample && send_probes(net, job))
         return;
     route_job(net, job);
 }
 
-/* The first of those of a class that are held is sent, if it can be. One that has failed somewhere and for
- * which there is nothing to wait for has failed for good; a live one may not be held for so long. */
-static bool dispatch_first_held(struct network *net, uint32_t dispatcher, uint32_t rank) {
+/* The first of those of a class that are held is sent, if it can be; held: what the policy is told. One that
+ * has failed somewhere and for which there is nothing to wait for has failed for good; a live one may not be
+ * held for so long. */
+static bool dispatch_first_held(struct network *net, uint32_t dispatcher, uint32_t rank, uint32_t held) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     const uint32_t job = d->held[rank].first;
-    const struct bal_decision decision = call_policy(net, job, net_dispatcher_held(d), false, NULL);
+    const struct bal_decision decision = call_policy(net, job, held, false, NULL);
     const bool failed = decision.server == BAL_NONE && net->job[job].tries.count;
     if (decision.server < net->system.servers || failed) {
         remove_held(net, d, job);
@@ -559,7 +585,7 @@ static bool dispatch_first_held(struct network *net, uint32_t dispatcher, uint32
 static void dispatch_held(struct network *net, uint32_t dispatcher) {
     struct dispatcher *d = &net->dispatcher[dispatcher];
     for (uint32_t rank = 0; rank < net->system.classes; rank++)
-        while (d->held[rank].count && dispatch_first_held(net, dispatcher, rank))
+        while (d->held[rank].count && dispatch_first_held(net, dispatcher, rank, d->held_jobs))
             ;
     bal_network_backlog_update(net, dispatcher);
 }

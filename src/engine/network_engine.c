@@ -33,7 +33,7 @@ uint32_t bal_network_new_job(struct network *net) {
     j->next = j->before = j->server = NO_INDEX;
     j->version++;
     j->tries.count = 0;
-    j->started = false;
+    j->started = j->moved = false;
     j->arrival = j->sent = j->joined = net->now;
     net->alive++;
     return job;

@@ -50,6 +50,7 @@ struct job {
     uint8_t rank;
     uint8_t kind; /* JOB_GROUPS */
     bool started;
+    bool moved;       /* or stolen, on the way to another server or there */
     uint8_t restarts; /* of its dispatcher until it was sent */
 };
 

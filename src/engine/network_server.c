@@ -328,18 +328,25 @@ void bal_net_server_add_initial_job(struct network *net, uint32_t server, uint32
 
 /* ---- stealing ---- */
 
+/* May it be moved, or stolen? Where that takes time, once at most, as live. */
+static bool may_be_moved(const struct network *net, uint32_t job) {
+    return job != NO_INDEX && !(net->takes_time && net->job[job].moved);
+}
+
 /* Takes so many of those that wait from the back, in the order in which they came. */
 static uint32_t hand_over_jobs(struct network *net, uint32_t from, uint32_t amount, uint32_t to) {
     struct list *list = &net->net_server[from].waiting[0];
-    const uint32_t taken = amount < list->count ? amount : list->count;
+    uint32_t job = NO_INDEX, taken = 0;
+    for (uint32_t last = list->last; taken < amount && may_be_moved(net, last); taken++) {
+        job = last;
+        last = net->job[last].before;
+    }
     if (taken == 0)
         return 0;
-    uint32_t job = list->last;
-    for (uint32_t i = 1; i < taken; i++)
-        job = net->job[job].before;
     for (uint32_t i = 0; i < taken; i++) {
         const uint32_t next = net->job[job].next;
         bal_list_remove(net, list, job);
+        net->job[job].moved = true;
         if (net->takes_time)
             network_send_reliable(net, (struct message){.type = JOB, .server = to, .job = job});
         else
@@ -396,10 +403,11 @@ static void receive_job(struct network *net, const struct message *message) {
 
 static void move_job(struct network *net, uint32_t from, uint32_t to) {
     struct list *low = &net->net_server[from].waiting[1];
-    if (low->count == 0) /* gone meanwhile, or in service and not to be interrupted */
-        return;
     const uint32_t job = low->last;
+    if (low->count == 0 || !may_be_moved(net, job)) /* gone meanwhile, or in service and not interrupted */
+        return;
     bal_list_remove(net, low, job);
+    net->job[job].moved = true;
     count_down(net, from, 1);
     report_free_slots(net, from);
     net->system.tally.totals.moves++;
@@ -526,7 +534,8 @@ void bal_net_server_heartbeat_timer(struct network *net, uint32_t server) {
     for (uint32_t d = 0; d < net->dispatchers; d++)
         bal_net_server_send_heartbeat(net, server, d);
     bal_network_offers_beat(net, server);
-    if (net->system.features & STEALING && bal_net_server_is_idle(net, server))
+    if (net->system.features & STEALING && net->net_server[server].power == ON &&
+        net->system.length[server] == 0)
         steal_jobs(net, server);
 }
 

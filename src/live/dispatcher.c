@@ -337,12 +337,6 @@ static void apply_decision_extras(struct bal_dispatcher *d, const struct bal_dec
         send_policy_probes(d);
 }
 
-/* There is nothing to wait for. */
-static bool cannot_wait(struct bal_dispatcher *d, const struct request *r) {
-    const struct bal_closing closing = closing_of(d);
-    return !bal_closing_prospects(&closing, &r->tries).waiting;
-}
-
 static uint32_t choose_fallback(struct bal_dispatcher *d, const struct request *r, uint32_t decided) {
     const struct bal_closing closing = closing_of(d);
     return bal_closing_fallback(&closing, &r->tries, decided);
@@ -525,7 +519,13 @@ static void fill_dispatch(const struct bal_dispatcher *d, uint32_t i, enum bal_d
  * them it may start a server: the policy decides as if the first of them had just come. */
 static bool enqueue_behind_held(struct bal_dispatcher *d, uint32_t i) {
     struct block *block = d->block;
-    if (cannot_wait(d, request_at(d, i)))
+    const struct bal_closing closing = closing_of(d);
+    const uint32_t to = closing_behind_held(&closing, &request_at(d, i)->tries);
+    if (to < d->servers) {
+        assign_server(d, request_at(d, i), to, SENT);
+        return true;
+    }
+    if (to == BAL_NONE)
         return refuse_request(d, request_at(d, i), BAL_REASON_NONE_OPEN);
     if (d->crowded || !make_hold_place(d, request_at(d, i)->entry.rank)) {
         block->counts.overflow++;

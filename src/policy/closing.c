@@ -2,8 +2,6 @@
 /* Servers that are closed, and jobs for which none is open. */
 #include "policy/closing.h"
 
-#include "ballast/policy.h"
-
 #include <math.h>
 
 void bal_closing_close_tried(const struct bal_closing *c, const struct bal_tries *tries) {

@@ -16,6 +16,7 @@
 #ifndef POLICY_CLOSING_H
 #define POLICY_CLOSING_H
 
+#include "ballast/policy.h"
 #include "ballast/random.h"
 #include "ballast/set.h"
 #include "policy/tries.h"
@@ -91,5 +92,10 @@ struct bal_prospects bal_closing_prospects(const struct bal_closing *c, const st
 /* decided: BAL_HOLD or BAL_NONE, by the policy. The server that gets the job, BAL_HOLD, or BAL_NONE: it is
  * refused. */
 uint32_t bal_closing_fallback(const struct bal_closing *c, const struct bal_tries *tries, uint32_t decided);
+/* Others of its class are held when the job comes: it goes behind them, first come, first served, whatever
+ * the policy would do with it, unless waiting cannot help. The same three answers. */
+static inline uint32_t closing_behind_held(const struct bal_closing *c, const struct bal_tries *tries) {
+    return bal_closing_fallback(c, tries, BAL_HOLD);
+}
 
 #endif

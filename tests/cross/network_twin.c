@@ -491,6 +491,10 @@ static void dispatch(struct world *w, unsigned number) {
         probe_for(w, number);
         return;
     }
+    if (held_by(&w->dispatcher[job->dispatcher]) > 0 && may_wait(w, job)) {
+        hold(&w->dispatcher[job->dispatcher], number); /* behind the others */
+        return;
+    }
     unsigned to = NOBODY;
     if (wants_idle(w->policy))
         to = use_token(w, job);
