@@ -44,6 +44,8 @@ struct request {
 struct fleet {
     uint32_t dispatchers, servers, slots;
     double load, service, delay; /* in nanoseconds */
+    bool delays_vary;
+    double loss;
     uint64_t now, fleet_fini;
     struct bal_rng rng;
     void *host[HOSTS_MAX], *block[HOSTS_MAX];
@@ -87,6 +89,15 @@ static struct event *schedule_event(struct fleet *f, double after, struct event 
     if (!bal_event_list_add(&f->event_list, (double)f->now + after, i))
         check_memory(NULL);
     return &f->event[i];
+}
+
+/* Of a datagram, or of a request or its response. */
+static double draw_delay(struct fleet *f) {
+    return f->delays_vary ? bal_rng_exp(&f->rng) * f->delay : f->delay;
+}
+
+static bool is_lost(struct fleet *f) {
+    return f->loss > 0 && bal_rng_uniform(&f->rng) < f->loss;
 }
 
 static uint32_t new_request(struct fleet *f) {
@@ -141,10 +152,14 @@ static void send_messages(struct fleet *f, uint32_t host) {
         const bool all = out[i].receiver == BAL_EVERYONE;
         const uint32_t first = !all ? host_of(f, out[i].receiver) : dispatcher ? f->dispatchers : 0;
         const uint32_t number = !all ? 1 : dispatcher ? f->servers : f->dispatchers;
-        const uint32_t parcel = new_parcel(f, &out[i], number);
+        const uint32_t parcel = new_parcel(f, &out[i], number + 1); /* one is ours */
         for (uint32_t k = 0; k < number; k++)
-            schedule_event(f, f->delay,
-                           (struct event){.what = DATAGRAM, .host = first + k, .request = parcel});
+            if (is_lost(f))
+                free_parcel(f, parcel);
+            else
+                schedule_event(f, draw_delay(f),
+                               (struct event){.what = DATAGRAM, .host = first + k, .request = parcel});
+        free_parcel(f, parcel);
         f->datagrams += f->counting ? number : 0;
         f->received += f->counting && !dispatcher ? number : 0;
     }
@@ -157,7 +172,7 @@ static void send_request(struct fleet *f, uint32_t i, const struct bal_dispatch 
     f->of_ticket[f->request[i].dispatcher][(uint32_t)to->ticket] = i;
     if (to->verdict == BAL_SEND) {
         f->request[i].server = to->server;
-        schedule_event(f, f->delay,
+        schedule_event(f, draw_delay(f),
                        (struct event){.what = REQUEST, .host = f->dispatchers + to->server, .request = i});
     }
     f->held += f->counting && to->verdict == BAL_WAIT;
@@ -238,7 +253,7 @@ static void end_service(struct fleet *f, const struct event *event) {
     struct bal_station *s = f->host[event->host];
     r->promised = bal_station_piggyback_offer(s, f->now, r->station_ticket, &r->promise);
     bal_station_done(s, f->now, r->station_ticket, false);
-    schedule_event(f, f->delay,
+    schedule_event(f, draw_delay(f),
                    (struct event){.what = RESPONSE, .host = r->dispatcher, .request = event->request});
     flush_host(f, event->host);
 }
@@ -444,6 +459,8 @@ struct live_fleet_measured live_fleet_measure(const struct live_fleet_setting *s
                         .load = setting->load,
                         .service = setting->service_ns,
                         .delay = setting->delay_ns,
+                        .delays_vary = setting->delays_vary,
+                        .loss = setting->loss,
                         .gap_ns = setting->gap_ns,
                         .timed = setting->timed,
                         .clock_ns = clock_cost()};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A live fleet in simulated time: dispatchers and stations of the live core, as nginx configures them (a beat
- * of 100 ms, 10 ms for replies). Poisson arrivals, exponential service; every datagram and every
- * hop of a request takes the same delay, and nothing is lost. Tokens ride on responses.
+ * of 100 ms, 10 ms for replies). Poisson arrivals, exponential service. Every datagram and every hop of a
+ * request takes the same delay, or an exponential one, so that they overtake each other; datagrams get lost
+ * if that is wanted. Tokens ride on responses.
  * What is measured follows from the setting alone. Ends the program with a message where there is no memory.
  */
 #ifndef BENCH_LIVE_FLEET_H
@@ -16,6 +17,8 @@ struct live_fleet_setting {
     uint32_t servers, dispatchers;
     uint32_t slots; /* of each server; 0 is 1 */
     double load, service_ns, delay_ns;
+    bool delays_vary; /* they are exponential with that mean */
+    double loss;      /* of datagrams, each alone */
     uint64_t gap_ns; /* bal_dispatcher_config.gap_ns */
     const char *policy;
     uint64_t seed;     /* from 1 on */

@@ -581,9 +581,15 @@ static void ask_servers(struct world *w, unsigned dispatcher) {
     }
 }
 
+/* A little longer than the page says: questions that end at the same time do so first, whatever is rounded. */
+static double patience(const struct world *w) {
+    return time_out(w) / 2 * SERVERS / 100 * (1 + 1e-8);
+}
+
 /* What happened at the dispatcher is over: what about the jobs that it holds? */
 static void mind_backlog(struct world *w, unsigned dispatcher) {
     struct dispatcher *d = &w->dispatcher[dispatcher];
+    const double now = w->now + 1e-5 * patience(w);
     if (!has_backlogs(w))
         return;
     if (held_by(d) == 0) {
@@ -595,9 +601,9 @@ static void mind_backlog(struct world *w, unsigned dispatcher) {
         return;
     }
     const bool answers_may_come = !d->told && count_questions(d) > 0 && d->misses < 4;
-    if ((!d->told && d->announce_at == INFINITY) || (w->now >= d->announce_at && answers_may_come))
-        plan_to_tell(w, dispatcher, time_out(w) / 2 * SERVERS / 100);
-    if (w->now >= d->announce_at) {
+    if ((!d->told && d->announce_at == INFINITY) || (now >= d->announce_at && answers_may_come))
+        plan_to_tell(w, dispatcher, patience(w));
+    if (now >= d->announce_at) {
         d->told = true;
         d->announce_at = INFINITY;
         if (w->setting->heartbeat > 0)

@@ -102,6 +102,25 @@ static void a_short_backlog_is_told_to_no_one(void **state) {
     assert_true(b.announce_at == INFINITY);
 }
 
+/* A question that is not answered ends when the patience does for the hundredth time or so: then all are told,
+ * and no other one is asked, however times are rounded. */
+static void a_question_that_ends_with_the_patience_ends_first(void **state) {
+    (void)state;
+    static const uint32_t servers[] = {1, 2, 4, 5, 10, 20, 25, 40, 50, 100};
+    for (unsigned i = 0; i < sizeof servers / sizeof *servers; i++)
+        for (double start = 0; start < 1e6; start += 7331.7) {
+            const double timeout = 2, each = bal_backlog_patience(servers[i], timeout);
+            struct bal_backlog b;
+            bal_backlog_init(&b);
+            assert_int_equal(bal_backlog_next(&b, 1, start, each, INFINITY), BAL_BACKLOG_ASK);
+            bal_backlog_asked(&b);
+            while (b.announce_at < start + timeout)
+                assert_int_equal(bal_backlog_next(&b, 1, b.announce_at, each, INFINITY), BAL_BACKLOG_WAIT);
+            bal_backlog_answered(&b, false);
+            assert_int_equal(bal_backlog_next(&b, 1, start + timeout, each, INFINITY), BAL_BACKLOG_ANNOUNCE);
+        }
+}
+
 static void without_beats_all_are_told_once(void **state) {
     (void)state;
     struct bal_backlog b;
@@ -113,10 +132,10 @@ static void without_beats_all_are_told_once(void **state) {
 
 static void patience_grows_with_the_fleet(void **state) {
     (void)state;
-    assert_true(bal_backlog_patience(10, 8) == 0.4);
-    assert_true(bal_backlog_patience(50, 8) == 2);
-    assert_true(bal_backlog_patience(100, 8) == 4);
-    assert_true(bal_backlog_patience(5000, 8) == 4);
+    assert_float_equal(bal_backlog_patience(10, 8), 0.4, 1e-6);
+    assert_float_equal(bal_backlog_patience(50, 8), 2, 1e-6);
+    assert_float_equal(bal_backlog_patience(100, 8), 4, 1e-6);
+    assert_float_equal(bal_backlog_patience(5000, 8), 4, 1e-6);
 }
 
 static bool is_seven(const void *host, uint32_t server) {
@@ -184,6 +203,7 @@ int main(void) {
         cmocka_unit_test(all_are_told_late),
         cmocka_unit_test(answers_are_awaited_before_all_are_told),
         cmocka_unit_test(a_short_backlog_is_told_to_no_one),
+        cmocka_unit_test(a_question_that_ends_with_the_patience_ends_first),
         cmocka_unit_test(without_beats_all_are_told_once),
         cmocka_unit_test(patience_grows_with_the_fleet),
         cmocka_unit_test(one_of_a_few_that_are_drawn),
