@@ -19,7 +19,7 @@ struct live_fleet_setting {
     double load, service_ns, delay_ns;
     bool delays_vary; /* they are exponential with that mean */
     double loss;      /* of datagrams, each alone */
-    uint64_t gap_ns; /* bal_dispatcher_config.gap_ns */
+    uint64_t gap_ns;  /* bal_dispatcher_config.gap_ns */
     const char *policy;
     uint64_t seed;     /* from 1 on */
     uint64_t requests; /* that are measured; a tenth as many come first */

@@ -340,10 +340,11 @@ static void set_initial_report(struct network *net, uint32_t dispatcher, uint32_
     const struct net_server *s = &net->net_server[server];
     if (d->seen) {
         const struct bal_offer_party *party = bal_network_offers_party(net, server, dispatcher);
-        d->seen[server] = (struct seen){
-            .tokens = {.seen = party->offers, .count = party->offered},
-            .until = BAL_STATEMENT_BEATS * net->wire->heartbeat,
-            .status = s->power == ON ? BAL_SERVER_ON : s->power == SETUP ? BAL_SERVER_SETUP : BAL_SERVER_OFF};
+        d->seen[server] = (struct seen){.tokens = {.seen = party->offers, .count = party->offered},
+                                        .until = BAL_STATEMENT_BEATS * net->wire->heartbeat,
+                                        .status = s->power == ON      ? BAL_SERVER_ON
+                                                  : s->power == SETUP ? BAL_SERVER_SETUP
+                                                                      : BAL_SERVER_OFF};
     }
     const bool has_token = d->seen ? d->seen[server].tokens.count : idle;
     const enum bal_report report = has_token           ? BAL_REPORT_IDLE

@@ -138,7 +138,8 @@ struct dispatcher {
     uint32_t *own;
     struct ranking ranking;            /* WEIGHT_INDEX */
     struct bal_length_index own_index; /* LENGTH_INDEX */
-    uint32_t *length, *urgent; /* of each server, by its newest statement; probes use it where they take time */
+    uint32_t *length, *urgent; /* of each server, by its newest statement; probes use it where they take time
+                                */
     struct bal_reply *load;    /* its last load, for when it is open again; NULL: the policy wants none */
     double *known_until;       /* when its last statement expires; kept where there are heartbeats */
     uint32_t *newest; /* the number of its newest statement; kept where messages may overtake each other */

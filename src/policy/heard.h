@@ -2,8 +2,9 @@
 /* What a dispatcher knows of a server by its statements (statement.h), and what it tells the policy of that.
  *
  * A server says which free slots are ours, or how many jobs it has, or whether it is on. Each of these says
- * something of the others: slots that are offered are free, and it is on; what tells of jobs and not of offers
- * means that there are none any longer, unless it is a reply to a probe; a server that is not on has none.
+ * something of the others: slots that are offered are free, and it is on; what tells of jobs and not of
+ * offers means that there are none any longer, unless it is a reply to a probe; a server that is not on has
+ * none.
  *
  * Offers are valid for as long as the statement that made them, and that one may have come with a response.
  * Such a one is no sign that the server can be reached: where datagrams are lost, servers that happen to

@@ -581,7 +581,8 @@ static void ask_servers(struct world *w, unsigned dispatcher) {
     }
 }
 
-/* A little longer than the page says: questions that end at the same time do so first, whatever is rounded. */
+/* A little longer than the page says: questions that end at the same time do so first, whatever is rounded.
+ */
 static double patience(const struct world *w) {
     return time_out(w) / 2 * SERVERS / 100 * (1 + 1e-8);
 }
@@ -671,7 +672,7 @@ static void hear_report(struct world *w, const struct happening *what, bool idle
     }
     if (wants_idle(w->policy)) {
         d->token[server] = new ? idle : d->token[server];
-        if (new && idle)
+        if (new &&idle)
             d->token_until[server] = w->now + three_beats(w);
         end_question(d, server);
         if (d->token[server] && is_closed(d, server)) {

@@ -102,8 +102,8 @@ static void a_short_backlog_is_told_to_no_one(void **state) {
     assert_true(b.announce_at == INFINITY);
 }
 
-/* A question that is not answered ends when the patience does for the hundredth time or so: then all are told,
- * and no other one is asked, however times are rounded. */
+/* A question that is not answered ends when the patience does for the hundredth time or so: then all are
+ * told, and no other one is asked, however times are rounded. */
 static void a_question_that_ends_with_the_patience_ends_first(void **state) {
     (void)state;
     static const uint32_t servers[] = {1, 2, 4, 5, 10, 20, 25, 40, 50, 100};
