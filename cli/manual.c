@@ -132,9 +132,19 @@ void cli_print_manual(FILE *out) {
         put_command(cli_commands[i], out);
     put_policies(out);
     put_laws(out);
+    fputs(".Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
+          ".It Ev TMPDIR\nThe directory of temporary files: logs that are read, processes of\n.Cm live ;\n"
+          "otherwise /tmp.\n"
+          ".It Ev BALLAST_PAPERS\nThe directory of the papers, where\n.Cm paper\nfinds none next to the "
+          "program.\n"
+          ".It Ev NO_COLOR\n.Cm watch\nuses no colours if it is set.\n"
+          ".It Ev TERM\nA terminal that is dumb gets neither progress nor a full screen.\n.El\n",
+          out);
     fputs(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nsuccess.\n"
           ".It 1\nan outcome that was asked to be good is not: a claim does not hold, a wish cannot be met.\n"
           ".It 2\nbad input; standard error says what is wrong and what would be right.\n"
-          ".It 130\ninterrupted; what was known by then has been printed.\n.El\n",
+          ".It 130\ninterrupted; what was known by then has been printed.\n.El\n"
+          ".Sh SEE ALSO\n.Xr ballastd 8 ,\n.Xr nginx 8\n.Pp\n"
+          "All pages: README.md and docs in the directory of the documentation.\n",
           out);
 }
