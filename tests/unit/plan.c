@@ -156,7 +156,7 @@ static void same_numbers_as_ever(void **state) {
          2.8983320095313743, BAL_RESPONSE_MEAN},
         {FLEET "workload: {load: 0.8}\nnetwork: {dispatchers: 2, delay: 0.1}\n"
                "policies: ['jiq:else=hold']\n" RUN,
-         1.2545285545792892, BAL_RESPONSE_MEAN},
+         1.2545285546406926, BAL_RESPONSE_MEAN},
         {FLEET "workload: {load: 0.6}\nnetwork: {dispatchers: 2, churn: '50,5'}\npolicies: [jsq]\n" RUN,
          1.026674275412502, BAL_RESPONSE_MEAN},
         {FLEET "workload: {load: 0.8}\npolicies: [central]\n" RUN, 0.85324853029737302, BAL_RESPONSE_MEAN},
