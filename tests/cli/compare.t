@@ -118,8 +118,8 @@ $ ballast compare --servers 2 --policy random --load 0.5 --jobs 10k --precision 
 | true
 
 # A progress bar on a terminal, and only there; not when it is told to be quiet.
-$ script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 >/dev/null' /dev/null | tr '\r' '\n' | grep -q '100 %'
-$ script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 --quiet >/dev/null' /dev/null | wc -c
+$ TERM=xterm script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 >/dev/null' /dev/null | tr '\r' '\n' | grep -q '100 %'
+$ TERM=xterm script -qec 'ballast compare --policy jsq --servers 3 --jobs 100k --replications 5 --quiet >/dev/null' /dev/null | wc -c
 | 0
 
 # The program of `make demo` is this command, linked from half of the objects.
