@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Computes the value that a claim is about, at one place: a point, or a line of points along an axis.
  *
- * What grows without bound in an unstable system counts as infinite where the verdict is unstable. */
+ * What grows without bound in an unstable system counts as infinite where the verdict is unstable, but for
+ * the mean over a span of a path. */
 #include "store/claim_value.h"
 
 #include "spec/plan.h"
@@ -57,7 +58,8 @@ static enum bal_code load_policy(struct gauge *gauge, const struct bal_operand *
         bal_result_of(&cell.c, cell.trial, cell.count, &result);
         gauge->doubts |= result.doubts & BAL_DOUBTS_OF_VALUE;
         side->verdict = result.verdict;
-        side->infinite = result.verdict == BAL_UNSTABLE && bal_quantity_diverges(operand->quantity);
+        side->infinite = result.verdict == BAL_UNSTABLE && !cell.c.path && /* a span has its mean */
+                         bal_quantity_diverges(operand->quantity);
         side->count = bal_cell_extent(&cell);
         side->value = malloc((side->count + 1) * sizeof *side->value);
         code = side->value ? bal_cell_values(&cell, gauge->store, operand->quantity, side->value, gauge->err)

@@ -53,14 +53,18 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void read_claims(struct bench *bench, const char *claims) {
+static void read_in_mode(struct bench *bench, enum bal_mode mode, const char *claims) {
     char text[3000];
     struct bal_error err = {0};
     snprintf(text, sizeof text, HEAD "%s", claims);
     bal_experiment_free(bench->e);
     bench->e = NULL;
-    if (bal_experiment_parse(text, strlen(text), "t.yaml", BAL_MODE_PLAIN, &bench->e, &err))
+    if (bal_experiment_parse(text, strlen(text), "t.yaml", mode, &bench->e, &err))
         fail_msg("%s", err.text);
+}
+
+static void read_claims(struct bench *bench, const char *claims) {
+    read_in_mode(bench, BAL_MODE_PLAIN, claims);
 }
 
 static const double steady[4] = {7, 7, 7, 7}, growing[4] = {1, 3, 5, 7};
@@ -238,6 +242,20 @@ static void verdicts(void **state) {
     f = judge(bench, 9);
     assert_int_equal(f.judgement, BAL_CLAIM_UNDECIDED);
     assert_string_equal(f.why, "both sides grow without bound");
+}
+
+/* The mean over the last ten units of a path is a number, whether or not the path grows for ever. */
+static void spans_of_paths_have_means(void **state) {
+    struct bench *bench = *state;
+    read_in_mode(bench, BAL_MODE_QUICK,
+                 "  - {id: a, says: s, of: jiq, where: {load: 0.8}, expect: {near: 7, within: 1%}}\n"
+                 "  - {id: b, says: s, measure: verdict, of: jiq, where: {load: 0.8}, expect: unstable}\n"
+                 "quick:\n  run: {window: 10}\n");
+    put(bench, 2, 1, 7, 0.001, growing);
+    const struct bal_judged f = judge(bench, 0);
+    assert_int_equal(f.judgement, BAL_CLAIM_HOLDS);
+    assert_near(f.value, 7);
+    assert_int_equal(judge(bench, 1).judgement, BAL_CLAIM_HOLDS);
 }
 
 static void ranks(void **state) {
@@ -616,6 +634,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(values, set_up, tear_down),
         cmocka_unit_test_setup_teardown(comparisons_are_paired, set_up, tear_down),
         cmocka_unit_test_setup_teardown(verdicts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(spans_of_paths_have_means, set_up, tear_down),
         cmocka_unit_test_setup_teardown(ranks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(critical_values, set_up, tear_down),
