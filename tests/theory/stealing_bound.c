@@ -108,6 +108,23 @@ static void test_towers(void **state) {
     assert_string_equal(text, "10^10^4567.8");
 }
 
+/* Section 1.1: for f = half Phi_f is at most a polynomial in n. With a fixed c it is that of degree 1 +
+ * alpha, times T of order log n; undoing g once takes x to 2x + T, z times multiplies by 2^z, which is
+ * n^alpha rounded up. A function that grows like the square root needs more than any polynomial. */
+static void test_half_needs_a_polynomial(void **state) {
+    (void)state;
+    const struct bal_steal half = steal_of("half"), root = steal_of("sqrt");
+    const double c = bal_stealing_bound(&half, 100000, 0.5, 0).c;
+    for (uint64_t n = 20000; n < UINT64_C(1000000000000000); n *= 10) {
+        const struct bal_stealing_bound b = bal_stealing_bound(&half, n, 0.5, c);
+        const double power = (1 + b.alpha) * log10((double)n), digits = bal_tower_log10(&b.phi);
+        assert_true(b.alpha == bal_stealing_bound(&half, 20000, 0.5, c).alpha);
+        assert_true(b.steps <= 2 * c / (1 - 0.5 / (1 - b.nu)) * log2((double)n) + 1);
+        assert_true(digits >= power && digits <= power + log10(6 * b.steps));
+        assert_int_equal(bal_stealing_bound(&root, n, 0.5, c).phi.powers, 2);
+    }
+}
+
 /* The constants that are chosen satisfy the proof, and hardly smaller ones do not. */
 static void test_least_constants(void **state) {
     (void)state;
@@ -179,9 +196,13 @@ static void test_proofs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_phi_is_least), cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_towers),       cmocka_unit_test(test_least_constants),
-        cmocka_unit_test(test_frontier),     cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_phi_is_least),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_towers),
+        cmocka_unit_test(test_least_constants),
+        cmocka_unit_test(test_frontier),
+        cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_half_needs_a_polynomial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
