@@ -152,7 +152,7 @@ static enum bal_code read_all(const struct bal_log_request *request, const char 
     options.stop = asking->host->stop;
     options.progress = show_part;
     options.progress_context = &doing;
-    enum bal_code code = bal_log_read(paths, count, &options, NULL, &logs->summary, err);
+    enum bal_code code = bal_log_read(paths, count, &options, &logs->summary, err);
     if (!code) {
         doing.what = "sorting";
         bal_doing_show(&doing, 1);

@@ -22,7 +22,10 @@ static size_t index_of(const struct bal_field *setting) {
     return i;
 }
 
+/* The default of a question or of commands, where it is another one than that of the setting. */
 static void set_default(struct bal_request *request, const struct bal_field *setting, const char *value) {
+    if (!setting->cli_default && setting->default_value && strcmp(value, setting->default_value) == 0)
+        return;
     const enum bal_code code = setting->set(&request->draft, value, NULL);
     assert(code == BAL_OK);
     (void)code;
