@@ -131,14 +131,20 @@ static double write_log(const struct row *row, const char *path) {
     return bytes;
 }
 
+static enum bal_code add_job(void *trace, const struct bal_log_record *record, struct bal_error *err) {
+    return bal_trace_add(trace, &record->job, err);
+}
+
 static double reading_speed(const struct row *row, const char *path) {
-    const struct bal_log_options options = {.format = row->format, .high_pattern = row->high};
+    struct bal_log_options options = {.format = row->format, .high_pattern = row->high, .take = add_job};
     struct bal_trace *trace;
     struct bal_log_summary summary;
     struct bal_error err;
     const double start = processor_time();
-    if (bal_trace_new(NULL, &trace, &err) || bal_log_read(&path, 1, &options, trace, &summary, &err) ||
-        bal_trace_finish(trace, NULL, &err))
+    if (bal_trace_new(NULL, &trace, &err))
+        die(err.text);
+    options.take_context = trace;
+    if (bal_log_read(&path, 1, &options, &summary, &err) || bal_trace_finish(trace, NULL, &err))
         die(err.text);
     const double seconds = processor_time() - start;
     if (summary.jobs != LINES)

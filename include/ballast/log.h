@@ -98,8 +98,7 @@ struct bal_log_options {
      * that can be sent again. Bytes that a request line cannot have are written as %HH. NULL: they are not
      * looked for. */
     struct bal_log_servers *requests;
-    /* Called with each job in the order of the lines, also with those that are not wanted, in place of adding
-     * it to the trace, which may then be NULL. */
+    /* Called with each job in the order of the lines, also with those that are not wanted. */
     enum bal_code (*take)(void *context, const struct bal_log_record *record, struct bal_error *err);
     void *take_context;
     /* Only jobs that arrived in that part of the time ("to" is no part of it; as logs write times, or
@@ -190,12 +189,11 @@ static inline uint32_t bal_log_slots(const struct bal_log_summary *summary) {
 
 void bal_log_summary_fini(struct bal_log_summary *summary); /* all zero bytes are allowed */
 
-/* Reads the files ("-": standard input), one after the other, and adds their jobs to the trace, which the
- * caller finishes. A file that cannot be read, or whose format cannot be found, is an error; lines are not,
- * and neither is a file without any. The caller ends the summary, also after an error; it refers to the
- * paths. */
+/* Reads the files ("-": standard input), one after the other, and hands their jobs to options->take. A file
+ * that cannot be read, or whose format cannot be found, is an error; lines are not, and neither is a file
+ * without any. The caller ends the summary, also after an error; it refers to the paths. */
 enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
-                           struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err);
+                           struct bal_log_summary *summary, struct bal_error *err);
 
 /* ---- a log that grows ---- */
 

@@ -266,8 +266,6 @@ static void bind_ahead(const struct column_search *search, bool given, struct ba
             set_length(&binding->ahead[count++], field, word->unit, word->shape, word->name);
     }
     binding->less_ahead = count > 0 && !given && binding->service.field == binding->whole.field;
-    if (!binding->less_ahead && !binding->all)
-        binding->ahead[0].field = -1;
 }
 
 /* Does a name that is not one of the words mean the beginning of a request? */
@@ -409,7 +407,6 @@ static void describe_binding(const struct column_search *search, const char *giv
 
 static enum bal_code bind_all(const struct column_search *search, const struct bal_log_options *options,
                               struct bal_log_binding *binding, struct bal_error *err) {
-    binding->all = options->servers || options->take;
     enum bal_code code = bind_lengths(search, options->service, binding, err);
     if (!code)
         code = bind_time(search, options->time, binding, err);

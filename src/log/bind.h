@@ -37,7 +37,6 @@ struct bal_log_binding {
     int status, statuses; /* that was sent to the client, and that each server answered with */
     int state;            /* how the request ended: the letters of HAProxy, or */
     bool state_flags;     /* a list of reasons as Envoy writes it */
-    bool all;             /* records are wanted: all fields are read, not only those that make a job */
     enum bal_log_covers covers;
     char time_name[BAL_LOG_NAME];
     char service_text[BAL_LOG_NAME], time_text[BAL_LOG_NAME]; /* for people */

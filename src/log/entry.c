@@ -113,8 +113,8 @@ static enum bal_log_reason read_service(const struct bal_log_span *fields,
 static int64_t read_whole(const struct bal_log_span *fields, const struct bal_log_binding *binding,
                           struct bal_log_clock *clock, const struct bal_log_entry *entry) {
     if (binding->until < 0) {
-        if (binding->whole.field == binding->service.field || !(binding->at_end || binding->all))
-            return -1; /* it is read already, or of no use */
+        if (binding->whole.field == binding->service.field)
+            return -1; /* it is read already */
         return read_length(fields, &binding->whole);
     }
     int64_t end;

@@ -15,7 +15,6 @@
 
 struct bal_log_reader {
     const struct bal_log_options *options;
-    struct bal_trace *trace;
     struct bal_log_summary *summary;
     struct bal_log_match *high;
     struct bal_log_match *kind[BAL_TRACE_KINDS];

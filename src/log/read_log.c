@@ -119,9 +119,7 @@ static enum bal_code make_job(struct bal_log_reader *reader, const struct bal_lo
 static enum bal_code emit_record(struct bal_log_reader *reader, const struct bal_log_record *record,
                                  struct bal_error *err) {
     const struct bal_log_options *options = reader->options;
-    if (options->take)
-        return options->take(options->take_context, record, err);
-    return record->wanted ? bal_trace_add(reader->trace, &record->job, err) : BAL_OK;
+    return options->take(options->take_context, record, err);
 }
 
 /* The lines of the second that was at hand. */
@@ -221,7 +219,7 @@ static enum bal_code add_entry(struct bal_log_reader *reader, const struct bal_l
         count_job(reader, entry);
     else
         reader->summary->filtered++;
-    if (reader->options->take && reader->options->servers)
+    if (reader->options->servers)
         code = bal_log_tries_read(entry, &reader->binding, reader->options->servers, &record, err);
     if (code)
         return code;
@@ -465,10 +463,9 @@ void bal_log_reader_fini(struct bal_log_reader *reader) {
 }
 
 enum bal_code bal_log_read(const char *const *paths, size_t count, const struct bal_log_options *options,
-                           struct bal_trace *trace, struct bal_log_summary *summary, struct bal_error *err) {
+                           struct bal_log_summary *summary, struct bal_error *err) {
     struct bal_log_reader reader;
     enum bal_code code = bal_log_reader_init(&reader, count, options, summary, err);
-    reader.trace = trace;
     reader.total = sum_sizes(paths, count);
     for (size_t i = 0; i < count && !code; i++) {
         summary->files++;

@@ -134,7 +134,7 @@ static struct bal_trace *read_log(const char *path, const char *format, struct b
     assert_int_equal(bal_trace_new(NULL, &logged, &err), BAL_OK);
     assert_int_equal(bal_log_servers_new(&reading.servers, &err), BAL_OK);
     reading.take_context = logged;
-    if (bal_log_read(&path, 1, &reading, NULL, &summary, &err) || bal_trace_finish(logged, NULL, &err))
+    if (bal_log_read(&path, 1, &reading, &summary, &err) || bal_trace_finish(logged, NULL, &err))
         fail_msg("%s", err.text);
     options.step = summary.resolution;
     if (bal_recover(logged, &options, &recovered, recovery, &err))

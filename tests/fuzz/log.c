@@ -69,13 +69,20 @@ static void check_jobs(struct bal_trace *trace, uint64_t jobs) {
     bal_trace_cursor_free(cursor);
 }
 
+static enum bal_code add_wanted_job(void *trace, const struct bal_log_record *record, struct bal_error *err) {
+    return record->wanted ? bal_trace_add(trace, &record->job, err) : BAL_OK;
+}
+
 static void read_path(const char *path, const struct bal_log_options *options) {
     struct bal_trace *trace;
     struct bal_log_summary summary;
     struct bal_error err = {0};
     assert(!bal_trace_new_small(NULL, 16, &trace, &err));
+    struct bal_log_options into = *options;
+    into.take = add_wanted_job;
+    into.take_context = trace;
     const char *const paths[] = {path, path};
-    const enum bal_code code = bal_log_read(paths, 2, options, trace, &summary, &err);
+    const enum bal_code code = bal_log_read(paths, 2, &into, &summary, &err);
     if (code) {
         check_error(&err, code);
     } else {
@@ -123,7 +130,7 @@ static void read_records(const char *path, struct bal_log_options options) {
     options.take = take_record;
     options.take_context = &account;
     const char *const paths[] = {path, path};
-    const enum bal_code code = bal_log_read(paths, 2, &options, NULL, &summary, &err);
+    const enum bal_code code = bal_log_read(paths, 2, &options, &summary, &err);
     if (code)
         check_error(&err, code);
     else

@@ -74,6 +74,10 @@ static void check_account(const struct bal_log_summary *summary) {
     assert_int_equal(summary->examples, examples < BAL_LOG_EXAMPLES ? examples : BAL_LOG_EXAMPLES);
 }
 
+static enum bal_code add_wanted_job(void *trace, const struct bal_log_record *record, struct bal_error *err) {
+    return record->wanted ? bal_trace_add(trace, &record->job, err) : BAL_OK;
+}
+
 static struct result *read_paths(const char *const *paths, size_t count,
                                  const struct bal_log_options *options) {
     static struct result r;
@@ -81,7 +85,12 @@ static struct result *read_paths(const char *const *paths, size_t count,
     r = (struct result){0};
     struct bal_trace *trace;
     assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
-    r.code = bal_log_read(paths, count, options, trace, &r.summary, &r.err);
+    struct bal_log_options into = *options;
+    if (!into.take) {
+        into.take = add_wanted_job;
+        into.take_context = trace;
+    }
+    r.code = bal_log_read(paths, count, &into, &r.summary, &r.err);
     if (!r.code) {
         check_account(&r.summary);
         if (r.summary.jobs > 0)
@@ -595,7 +604,7 @@ static void assert_records(const char *text, struct bal_log_options options, str
     options.take_context = records;
     write_text(text);
     const char *const paths[] = {path};
-    if (bal_log_read(paths, 1, &options, NULL, &summary, &err))
+    if (bal_log_read(paths, 1, &options, &summary, &err))
         fail_msg("%s", err.text);
     assert_int_equal(bal_log_servers_count(options.servers), count);
     for (uint32_t i = 0; i < count; i++)
@@ -694,18 +703,12 @@ static void tells_servers_of_named_fields(void **state) {
     for (int i = 0; i < 70000; i++)
         fprintf(file, "1.5,1,%d\n", i);
     assert_int_equal(fclose(file), 0);
-    struct bal_log_options options = {.server = "client", .take = NULL};
+    struct bal_log_options options = {.server = "client", .take = drop_record};
     struct bal_log_summary summary;
     struct bal_error err;
-    struct bal_trace *trace;
     assert_int_equal(bal_log_servers_new(&options.servers, &err), BAL_OK);
-    assert_int_equal(bal_trace_new(NULL, &trace, &err), BAL_OK);
     const char *const paths[] = {path};
-    assert_int_equal(bal_log_read(paths, 1, &options, trace, &summary, &err), BAL_OK);
-    bal_log_summary_fini(&summary);
-    bal_trace_free(trace);
-    options.take = drop_record;
-    assert_int_equal(bal_log_read(paths, 1, &options, NULL, &summary, &err), BAL_E_RANGE);
+    assert_int_equal(bal_log_read(paths, 1, &options, &summary, &err), BAL_E_RANGE);
     assert_non_null(strstr(err.text, "more than 65536 names of servers, the last being '65536'"));
     bal_log_summary_fini(&summary);
     bal_log_servers_free(options.servers);
@@ -1364,13 +1367,14 @@ static void requests_are_collected(void **state) {
                "2026-11-15T10:11:12.2Z,5,GET,/a?b\n"
                "2026-11-15T10:11:12.3Z,5,GET,none\n"
                "2026-11-15T10:11:12.4Z,5,POST,/buy\n");
-    struct bal_log_options options = {0};
+    struct bal_log_options options = {.take = add_wanted_job};
     struct result r = {0};
     struct bal_trace *trace;
     const char *paths[] = {path};
     assert_int_equal(bal_log_requests_new(&options.requests, &r.err), BAL_OK);
     assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
-    assert_int_equal(bal_log_read(paths, 1, &options, trace, &r.summary, &r.err), BAL_OK);
+    options.take_context = trace;
+    assert_int_equal(bal_log_read(paths, 1, &options, &r.summary, &r.err), BAL_OK);
     take_jobs(trace, &r);
     assert_int_equal(r.jobs, 4);
     assert_true(r.job[0].request == 1 && r.job[1].request == 2 && r.job[2].request == 0 &&
@@ -1481,12 +1485,14 @@ static void reads_traces_of_tokens(void **state) {
                "2026-11-15 10:11:12.0005900,100,10\n"
                "2026-11-15 10:11:12.2000000,200,\n"
                "2026-11-15 10:11:12.1000001,300,20\n");
-    const struct bal_log_options options = {.service = "ContextTokens*0.2ms + GeneratedTokens*25ms"};
+    struct bal_log_options options = {.service = "ContextTokens*0.2ms + GeneratedTokens*25ms",
+                                      .take = add_wanted_job};
     struct result r = {0};
     struct bal_trace *trace;
     const char *paths[] = {path};
     assert_int_equal(bal_trace_new(NULL, &trace, &r.err), BAL_OK);
-    assert_int_equal(bal_log_read(paths, 1, &options, trace, &r.summary, &r.err), BAL_OK);
+    options.take_context = trace;
+    assert_int_equal(bal_log_read(paths, 1, &options, &r.summary, &r.err), BAL_OK);
     take_jobs(trace, &r);
     assert_int_equal(r.jobs, 2);
     assert_int_equal(r.job[0].time, TEN + 590000);

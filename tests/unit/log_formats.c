@@ -247,7 +247,7 @@ static void reads_or_refuses(const struct row *row) {
     struct bal_error err = {0};
     assert_int_equal(bal_log_servers_new(&options.servers, &err), BAL_OK);
     const char *const paths[] = {path};
-    if (bal_log_read(paths, 1, &options, NULL, &summary, &err))
+    if (bal_log_read(paths, 1, &options, &summary, &err))
         check_refused(row, &err);
     else
         check_read(row, &summary, &sum, bal_log_servers_count(options.servers));
