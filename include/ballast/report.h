@@ -53,6 +53,17 @@ enum bal_code bal_report_figures(struct bal_store *store, const char *path,
  * figures. */
 enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err);
 
+/* Experiments that are read and judged already. They stay the caller's. */
+struct bal_report_known {
+    struct bal_experiment *const *experiment;
+    struct bal_judged *const *judged; /* one for each claim and finding of each */
+    size_t count;
+};
+
+/* The same; what is known is neither read nor judged again, where the store has its text and mode. */
+enum bal_code bal_report_write_known(struct bal_store *store, const char *path,
+                                     const struct bal_report_known *known, FILE *out, struct bal_error *err);
+
 #ifdef __cplusplus
 }
 #endif

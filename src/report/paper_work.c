@@ -211,7 +211,9 @@ enum bal_code bal_paper_work_draw(const struct bal_paper_work *work, struct bal_
 
 enum bal_code bal_paper_work_page(const struct bal_paper_work *work, FILE *out, struct bal_error *err) {
     char *database = path_in(work, "results.db");
-    const enum bal_code code = database ? bal_report_write(work->store, database, out, err) : no_memory(err);
+    const struct bal_report_known known = {work->experiment, work->judged, work->count};
+    const enum bal_code code =
+        database ? bal_report_write_known(work->store, database, &known, out, err) : no_memory(err);
     free(database);
     return code;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct bal_report_known nothing_known = {.count = 0};
+
 /* The newest run of each experiment, whatever its mode, in the order in which they were started. */
 static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) {
     for (size_t later = i + 1; later < count; later++)
@@ -16,9 +18,20 @@ static bool is_newest(const struct bal_store_run *runs, size_t count, size_t i) 
     return true;
 }
 
-static enum bal_code item_init(const struct bal_store_run *run, size_t number, struct item *item,
-                               struct bal_error *err) {
+static bool is_of_run(const struct bal_experiment *e, const struct bal_store_run *run) {
+    return e->mode == run->mode && strcmp(e->name, run->name) == 0 && strcmp(e->spec, run->spec) == 0;
+}
+
+static enum bal_code item_init(const struct bal_store_run *run, const struct bal_report_known *known,
+                               size_t number, struct item *item, struct bal_error *err) {
     *item = (struct item){.number = number, .run = run};
+    for (size_t i = 0; i < known->count; i++)
+        if (known->judged[i] && is_of_run(known->experiment[i], run)) {
+            item->experiment = known->experiment[i];
+            item->judged = known->judged[i];
+            item->borrowed = true;
+            return BAL_OK;
+        }
     const enum bal_code code = bal_experiment_parse(run->spec, strlen(run->spec), run->name, run->mode,
                                                     &item->experiment, &item->error);
     return code == BAL_E_MEMORY ? bal_fail(err, code, "%s", item->error.text) : BAL_OK;
@@ -113,8 +126,9 @@ static enum bal_code put_page(struct page *page, const struct item *items, size_
 }
 
 /* Puts the experiments to be shown into *items, which the caller ends with items_free. */
-static enum bal_code items_new(const struct page *page, struct bal_store_run **runs, struct item **items,
-                               size_t *used, struct bal_error *err) {
+static enum bal_code items_new(const struct page *page, const struct bal_report_known *known,
+                               struct bal_store_run **runs, struct item **items, size_t *used,
+                               struct bal_error *err) {
     size_t count = 0;
     *runs = NULL;
     *items = NULL;
@@ -131,13 +145,15 @@ static enum bal_code items_new(const struct page *page, struct bal_store_run **r
     for (size_t i = 0; i < count && !code; i++)
         if (is_newest(*runs, count, i)) {
             ++*used;
-            code = item_init(&(*runs)[i], *used, &(*items)[*used - 1], err);
+            code = item_init(&(*runs)[i], known, *used, &(*items)[*used - 1], err);
         }
     return code;
 }
 
 static void items_free(struct bal_store_run *runs, struct item *items, size_t used) {
     for (size_t i = 0; i < used; i++) {
+        if (items[i].borrowed)
+            continue;
         bal_experiment_free(items[i].experiment);
         free(items[i].judged);
     }
@@ -146,13 +162,18 @@ static void items_free(struct bal_store_run *runs, struct item *items, size_t us
 }
 
 enum bal_code bal_report_write(struct bal_store *store, const char *path, FILE *out, struct bal_error *err) {
+    return bal_report_write_known(store, path, &nothing_known, out, err);
+}
+
+enum bal_code bal_report_write_known(struct bal_store *store, const char *path,
+                                     const struct bal_report_known *known, FILE *out, struct bal_error *err) {
     struct page page = {.store = store, .path = path, .out = out};
     struct bal_store_run *runs;
     struct item *items;
     size_t count;
-    enum bal_code code = items_new(&page, &runs, &items, &count, err);
+    enum bal_code code = items_new(&page, known, &runs, &items, &count, err);
     for (size_t i = 0; i < count && !code; i++)
-        if (items[i].experiment)
+        if (items[i].experiment && !items[i].judged)
             code = bal_judgements_new(store, items[i].experiment, &items[i].judged, err);
     if (!code)
         code = put_page(&page, items, count, err);
@@ -179,7 +200,7 @@ enum bal_code bal_report_figures(struct bal_store *store, const char *path,
     struct item *items;
     size_t count, drawn = 0;
     struct bal_error first = {0};
-    enum bal_code code = items_new(&page, &runs, &items, &count, err);
+    enum bal_code code = items_new(&page, &nothing_known, &runs, &items, &count, err);
     for (size_t i = 0; i < count && !code; i++) {
         struct bal_error why = {0};
         const enum bal_code of_item = draw_item(store, &items[i], files, &why);

@@ -23,6 +23,7 @@ struct item {
     struct bal_experiment *experiment; /* NULL: it cannot be read */
     struct bal_error error;            /* why */
     struct bal_judged *judged;         /* one for each claim and finding */
+    bool borrowed;                     /* both are the caller's of the page */
 };
 
 /* What the reader calls it. */
