@@ -31,20 +31,43 @@ static double count_trials(const struct bal_experiment *e) {
     return trials;
 }
 
-/* The messages already printed for a file, in one mode or another. */
-struct reported {
-    enum bal_mode mode;
-    bool absences; /* of the message at hand */
+/* The mistakes of a file, each once, with the first mode that has it. */
+struct mistakes {
+    enum bal_mode mode; /* that is being read */
     size_t count, capacity;
-    char **text;
+    struct found_mistake {
+        enum bal_mode mode;
+        char *text;
+    } * mistake;
     bool no_memory;
 };
 
-static bool is_reported(const struct reported *reported, const char *mistake) {
-    for (size_t i = 0; i < reported->count; i++)
-        if (strcmp(reported->text[i], mistake) == 0)
+static bool is_known(const struct mistakes *mistakes, const char *text) {
+    for (size_t i = 0; i < mistakes->count; i++)
+        if (strcmp(mistakes->mistake[i].text, text) == 0)
             return true;
     return false;
+}
+
+static void add_mistake(void *context, const char *text) {
+    struct mistakes *mistakes = context;
+    if (is_known(mistakes, text))
+        return;
+    if (mistakes->count == mistakes->capacity) {
+        const size_t capacity = mistakes->capacity ? 2 * mistakes->capacity : 16;
+        struct found_mistake *more = realloc(mistakes->mistake, capacity * sizeof *more);
+        if (!more) {
+            mistakes->no_memory = true;
+            return;
+        }
+        mistakes->mistake = more;
+        mistakes->capacity = capacity;
+    }
+    char *copy = strdup(text);
+    if (copy)
+        mistakes->mistake[mistakes->count++] = (struct found_mistake){mistakes->mode, copy};
+    else
+        mistakes->no_memory = true;
 }
 
 /* Missing fields are printed after wrong ones: a mistake in what is written matters more to the reader. */
@@ -52,52 +75,36 @@ static bool is_absence(const char *mistake) {
     return strstr(mistake, "' is missing: ");
 }
 
-static void report_mistake(void *context, const char *mistake) {
-    struct reported *reported = context;
-    if (is_reported(reported, mistake))
-        return;
-    if (is_absence(mistake) && !reported->absences) /* later; lack of memory is always reported */
-        return;
-    if (reported->mode == BAL_MODE_PLAIN)
-        cli_fail("%s", mistake);
-    else
-        cli_fail("%s (with --%s)", mistake, bal_mode_text(reported->mode));
-    if (reported->count == reported->capacity) {
-        const size_t capacity = reported->capacity ? 2 * reported->capacity : 16;
-        char **text = realloc(reported->text, capacity * sizeof *text);
-        if (!text) {
-            reported->no_memory = true;
-            return;
-        }
-        reported->text = text;
-        reported->capacity = capacity;
+static void print_mistakes(const struct mistakes *mistakes, bool absences) {
+    for (size_t i = 0; i < mistakes->count; i++) {
+        const struct found_mistake *mistake = &mistakes->mistake[i];
+        if (is_absence(mistake->text) != absences)
+            continue;
+        if (mistake->mode == BAL_MODE_PLAIN)
+            cli_fail("%s", mistake->text);
+        else
+            cli_fail("%s (with --%s)", mistake->text, bal_mode_text(mistake->mode));
     }
-    reported->text[reported->count] = strdup(mistake);
-    if (reported->text[reported->count])
-        reported->count++;
-    else
-        reported->no_memory = true;
 }
 
-static void reported_fini(struct reported *reported) {
-    for (size_t i = 0; i < reported->count; i++)
-        free(reported->text[i]);
-    free(reported->text);
+static void mistakes_fini(struct mistakes *mistakes) {
+    for (size_t i = 0; i < mistakes->count; i++)
+        free(mistakes->mistake[i].text);
+    free(mistakes->mistake);
 }
 
 /* In all three modes: each has its own points that figures and claims may miss. */
 static int report_mistakes(const char *path) {
-    struct reported reported = {.count = 0};
-    size_t mistakes = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
-            reported.mode = (enum bal_mode)mode;
-            reported.absences = pass == 1;
-            mistakes += bal_experiment_errors(path, reported.mode, report_mistake, &reported);
-        }
-    const bool no_memory = reported.no_memory;
-    reported_fini(&reported);
-    return no_memory ? cli_no_memory() : mistakes ? CLI_BAD_INPUT : CLI_OK;
+    struct mistakes mistakes = {.count = 0};
+    for (int mode = BAL_MODE_PLAIN; mode <= BAL_MODE_FULL; mode++) {
+        mistakes.mode = (enum bal_mode)mode;
+        bal_experiment_errors(path, mistakes.mode, add_mistake, &mistakes);
+    }
+    print_mistakes(&mistakes, false);
+    print_mistakes(&mistakes, true);
+    const int status = mistakes.no_memory ? cli_no_memory() : mistakes.count > 0 ? CLI_BAD_INPUT : CLI_OK;
+    mistakes_fini(&mistakes);
+    return status;
 }
 
 static int check_file(const char *path, FILE *out) {
