@@ -67,8 +67,8 @@ demo-hosts:
 # The module for nginx, build/nginx/ngx_http_ballast_module.so.
 nginx:
 	@$(SETUP) build nginx
-	@scripts/configure build -Dnginx=true
-	@ninja -C build nginx-module
+	@scripts/as-owner scripts/configure build -Dnginx=true
+	@scripts/as-owner ninja -C build nginx-module
 
 install-nginx: nginx
 	@PREFIX='$(if $(filter file,$(origin PREFIX)),,$(abspath $(PREFIX)))' \
@@ -154,11 +154,13 @@ bench-twin:
 	@ninja -C build ballast nginx-module tests/nginx-app
 	@bench/twin build/ballast build/tests/nginx-app build/nginx/ngx_http_ballast_module.so
 
+# What is built belongs to the owner of the tree, also with sudo.
 install:
 	@$(SETUP) build
-	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
-	@ninja -C build product
+	@scripts/as-owner scripts/configure build -Dprefix=$(abspath $(PREFIX))
+	@scripts/as-owner ninja -C build product
 	@meson install -C build --no-rebuild
+	@chown --no-dereference --reference=build build/meson-logs/install-log.txt
 
 # The Debian packages, in build/deb, as lintian accepts them. SUITE=trixie: for Debian 13, in one that is
 # made for this (root), in build/deb-trixie.
@@ -186,16 +188,18 @@ dist:
 
 uninstall:
 	@$(SETUP) build
-	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
-	@ninja -C build product
+	@scripts/as-owner scripts/configure build -Dprefix=$(abspath $(PREFIX))
+	@scripts/as-owner ninja -C build product
 	@DESTDIR='$(DESTDIR)' scripts/uninstall build
+	@chown --no-dereference --reference=build build/meson-logs/install-log.txt
 
 # The package alone, which holds all that it needs; `make install` has it too.
 install-python:
 	@$(SETUP) build python
-	@scripts/configure build -Dprefix=$(abspath $(PREFIX))
-	@ninja -C build product
+	@scripts/as-owner scripts/configure build -Dprefix=$(abspath $(PREFIX))
+	@scripts/as-owner ninja -C build product
 	@meson install -C build --no-rebuild --tags python
+	@chown --no-dereference --reference=build build/meson-logs/install-log.txt
 
 # The package as a file for pip, with all that it needs but Python: build/ballast-VERSION-....whl.
 .PHONY: wheel
