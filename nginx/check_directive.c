@@ -71,14 +71,21 @@ static bool copy_text(char *to, size_t room, const ngx_str_t *value, bool printa
     return true;
 }
 
+/* There is no request whose variables they could be; in a path "%24" is a dollar. */
+static bool has_variable(const ngx_str_t *value) {
+    return memchr(value->data, '$', value->len) != NULL;
+}
+
 static char *set_uri(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     struct bal_ngx_check *check = conf;
     if (check->expected.protocol != BAL_CHECK_HTTP)
         return wrong_protocol(cf, "uri=", "http");
-    if (value->len && value->data[0] == '/' && copy_text(check->expected.uri, BAL_CHECK_URI, value, true))
+    if (value->len && value->data[0] == '/' && !has_variable(value) &&
+        copy_text(check->expected.uri, BAL_CHECK_URI, value, true))
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"uri=", value,
-                                "a path that begins with / and has no blanks, as in uri=/health");
+    return bal_ngx_option_error(
+        cf, "\"uri=", value,
+        "a path that begins with / and has no blanks and no variables, as in uri=/health");
 }
 
 static char *set_status(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
@@ -116,9 +123,10 @@ static char *set_host(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
     check->host_given = true;
     if (check->expected.protocol == BAL_CHECK_TCP && !check->tls)
         return wrong_protocol(cf, "host=", "http, grpc, and tcp with tls in front of it");
-    if (copy_text(check->expected.host, BAL_CHECK_TEXT, value, true))
+    if (!has_variable(value) && copy_text(check->expected.host, BAL_CHECK_TEXT, value, true))
         return NGX_CONF_OK;
-    return bal_ngx_option_error(cf, "\"host=", value, "a name of at most 255 bytes, as in host=app.example");
+    return bal_ngx_option_error(cf, "\"host=", value,
+                                "a name of at most 255 bytes, without variables, as in host=app.example");
 }
 
 static char *set_port(ngx_conf_t *cf, void *conf, ngx_str_t *value) {

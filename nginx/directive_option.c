@@ -58,6 +58,18 @@ char *bal_ngx_option_slots(ngx_conf_t *cf, const ngx_str_t *value, const char *w
     return bal_ngx_option_error(cf, "\"slots=", value, (char *)right);
 }
 
+char *bal_ngx_option_check_urgent(ngx_conf_t *cf, ngx_uint_t percent, bool has_class) {
+    const ngx_str_t *text = cf->args->elts;
+    if (!percent || has_class)
+        return NGX_CONF_OK;
+    ngx_conf_log_error(
+        NGX_LOG_EMERG, cf, 0,
+        "%V: urgent= bounds how many requests are more urgent than usual, but all are of one class; "
+        "use class=, as in class=$http_priority",
+        &text[0]);
+    return NGX_CONF_ERROR;
+}
+
 ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value) {
     ngx_http_compile_complex_value_t compile = {.cf = cf, .value = value};
     compile.complex_value = ngx_pcalloc(cf->pool, sizeof *compile.complex_value);

@@ -24,6 +24,8 @@ bool bal_ngx_option_pair(const ngx_str_t *value, ngx_uint_t most, ngx_uint_t *nu
 char *bal_ngx_option_abort(ngx_conf_t *cf, const ngx_str_t *value, bool *frees);
 /* "20%", from 1 to 100. */
 char *bal_ngx_option_urgent(ngx_conf_t *cf, const ngx_str_t *value, ngx_uint_t *percent);
+/* urgent= needs class=; NGX_CONF_OK, or the error has been logged. */
+char *bal_ngx_option_check_urgent(ngx_conf_t *cf, ngx_uint_t percent, bool has_class);
 /* A text with variables; NULL: the error has been logged. */
 ngx_http_complex_value_t *bal_ngx_option_class(ngx_conf_t *cf, ngx_str_t *value);
 

@@ -11,6 +11,8 @@
 #include "status.h"
 #include "upstream.h"
 
+#include <string.h>
+
 /* Of http {}. */
 struct main_conf {
     struct bal_keys keys;
@@ -51,6 +53,9 @@ static char *set_key(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
     enum bal_code code = bal_key_parse((const char *)text[1].data, &main->keys.first, &err);
     if (!code && cf->args->nelts > 2)
         code = bal_key_parse((const char *)text[2].data, &main->keys.second, &err);
+    if (!code && cf->args->nelts > 2 &&
+        memcmp(&main->keys.first, &main->keys.second, sizeof main->keys.first) == 0)
+        return (char *)"names one key twice; name the other one, or one alone";
     if (!code)
         return NGX_CONF_OK;
     ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "ballast_key: %s", err.text);

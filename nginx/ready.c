@@ -115,6 +115,8 @@ char *bal_ngx_ready_directive(ngx_conf_t *cf, ngx_command_t *command, void *conf
     (void)conf;
     if (location->handler == handle_request)
         return (char *)"is duplicate";
+    if (location->handler)
+        return (char *)"needs a location of its own, without another directive that answers";
     location->handler = handle_request;
     return NGX_CONF_OK;
 }

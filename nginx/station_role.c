@@ -753,6 +753,8 @@ static char *set_station(ngx_conf_t *cf, ngx_command_t *command, void *conf) {
         result = NGX_CONF_ERROR;
     if (result == NGX_CONF_OK)
         result = check_options(cf, station);
+    if (result == NGX_CONF_OK)
+        result = bal_ngx_option_check_urgent(cf, station->urgency.percent, station->class);
     if (!station->heartbeat)
         station->heartbeat = BEAT_MS;
     if (!station->classes)

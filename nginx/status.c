@@ -252,10 +252,11 @@ static char *set_fleet(ngx_conf_t *cf, void *conf, ngx_str_t *value) {
         ngx_str_t *place = ngx_array_push(&status->fleet);
         if (!place)
             return NGX_CONF_ERROR;
-        if (path.len == 0 || path.data[0] != '/' || (path.len > 1 && path.data[1] == '/'))
+        if (path.len == 0 || path.data[0] != '/' || (path.len > 1 && path.data[1] == '/') ||
+            memchr(path.data, '?', path.len))
             return bal_ngx_option_error(
                 cf, "\"fleet=", value,
-                "paths of this server, at which it passes on the status of others, as in "
+                "paths of this server without arguments, at which it passes on the status of others, as in "
                 "fleet=/status/lb2,/status/app1");
         *place = path;
         at = (comma ? comma : end) + 1;
@@ -291,6 +292,8 @@ char *bal_ngx_status_directive(ngx_conf_t *cf, ngx_command_t *command, void *con
     (void)command;
     if (location->handler == handle_request)
         return (char *)"is duplicate";
+    if (location->handler)
+        return (char *)"needs a location of its own, without another directive that answers";
     for (ngx_uint_t i = 1; result == NGX_CONF_OK && i < cf->args->nelts; i++)
         result = bal_ngx_option_set(cf, options, sizeof options / sizeof *options, conf, &text[i],
                                     "twin=, watts= or fleet=");

@@ -451,6 +451,8 @@ char *bal_ngx_upstream_directive(ngx_conf_t *cf, ngx_command_t *command, void *c
         result = bal_ngx_class_limits_check(cf, "hold.", "hold=", b->class_limit, b->classes, b->held);
     if (result == NGX_CONF_OK)
         result = check_slots(cf, b);
+    if (result == NGX_CONF_OK)
+        result = bal_ngx_option_check_urgent(cf, b->urgency.percent, b->class);
     if (result == NGX_CONF_OK && bal_policy_flags(&b->policy) & BAL_TAKES_RANKS && !b->class)
         ngx_conf_log_error(
             NGX_LOG_WARN, cf, 0,
