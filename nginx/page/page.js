@@ -562,7 +562,8 @@ function drawAnswer(twin) {
 }
 
 function twinRow(row, urgent) {
-    return [row.what, row.grows ? 'grows' : interval(row.mean, row.mean_error),
+    const on = typeof row.on === 'number' ? `, ${short(row.on)} servers on` : '';
+    return [row.what + on, row.grows ? 'grows' : interval(row.mean, row.mean_error),
         row.grows ? 'grows' : interval(row.p99, row.p99_error),
         typeof row.than_now === 'number' && !row.grows
             ? unbroken(percent(row.than_now) + (row.than_now_error ? ' ± ' + percent(row.than_now_error) : '') + ' %')

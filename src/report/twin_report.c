@@ -259,11 +259,23 @@ static void print_plain(double value, char text[BAL_TIME_TEXT]) {
         snprintf(text, BAL_TIME_TEXT, "%.*f", decimals_for(value, 4), value);
 }
 
+/* Do some of these policies switch servers off? */
+static bool any_powers(const struct bal_twin_row *const *row, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(row[i]->on))
+            return true;
+    return false;
+}
+
 static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit, FILE *out) {
     const bool now = twin->row[0].what == BAL_TWIN_NOW;
     const bool classes = twin->replay.model.classes;
+    const struct bal_twin_row *sorted[BAL_TWIN_ROWS];
+    const size_t count = sort_rows(twin, sorted);
+    const bool powers = any_powers(sorted, count);
+    const unsigned columns = 6u + (classes ? 2u : 0u) + (powers ? 1u : 0u);
     struct table table;
-    bal_table_init(&table, classes ? 8 : 6);
+    bal_table_init(&table, columns);
     bal_table_add(&table, "%s", "what if");
     bal_table_add(&table, "mean, %s", unit.name);
     bal_table_add(&table, "p99, %s", unit.name);
@@ -271,9 +283,9 @@ static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit,
         add_pair(&table, "urgent: mean", "p99");
     bal_table_add(&table, "mean %s", now ? "than now" : "than the first");
     bal_table_add(&table, "%s", "load");
+    if (powers)
+        bal_table_add(&table, "%s", "servers on");
     bal_table_add(&table, "%s", "asked");
-    const struct bal_twin_row *sorted[BAL_TWIN_ROWS];
-    const size_t count = sort_rows(twin, sorted);
     for (size_t i = 0; i < count; i++) {
         const struct bal_twin_row *row = sorted[i];
         char text[BAL_TIME_TEXT];
@@ -290,12 +302,16 @@ static void print_rows(const struct bal_twin *twin, struct bal_replay_unit unit,
         }
         add_than_first(&table, twin, row, unit);
         bal_table_add(&table, "%.3g", row->load);
+        if (powers && !isnan(row->on))
+            bal_table_add(&table, "%.2f", row->on);
+        else if (powers)
+            bal_table_add(&table, "%s", "all");
         if (row->at == twin->view.to)
             bal_table_add(&table, "%s", "now");
         else
             bal_table_add(&table, "%.0f s ago", (double)(twin->view.to - row->at) / nanoseconds);
     }
-    bal_table_print(&table, classes ? "lrrrrrrr" : "lrrrrr", true, out);
+    bal_table_print(&table, "lrrrrrrrr", true, out); /* one letter for each of the most columns */
     bal_table_fini(&table);
     for (size_t i = 0; i < twin->rows; i++)
         if (twin->row[i].answered && twin->row[i].grows) {
@@ -410,6 +426,7 @@ static void put_row(struct json *json, const struct bal_twin *twin, const struct
     bal_json_number(json, "than_now", above.mean / of);
     bal_json_number(json, "than_now_error", above.half_width / of);
     bal_json_number(json, "load", row->load);
+    bal_json_number(json, "on", row->on);
     bal_json_bool(json, "grows", row->grows);
     bal_json_number(json, "age", (double)(twin->view.to - row->at) / nanoseconds);
     bal_json_close(json, '}');

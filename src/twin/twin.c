@@ -392,6 +392,9 @@ static void set_answer(struct bal_twin *twin, struct bal_twin_row *row, const st
     row->messages = outcome->result.metric[BAL_MESSAGES_PER_JOB].mean;
     row->grows = outcome->result.doubts & BAL_DOUBT_GROWING;
     const struct bal_estimate *metric = outcome->result.metric;
+    row->on = row->policy.policy->wants & BAL_WANTS_POWER
+                  ? bal_servers_count(&replay->model.servers) * (1 - metric[BAL_SERVERS_OFF].mean)
+                  : NAN;
     row->high[0] = replay->model.classes ? metric[BAL_HIGH_RESPONSE_MEAN].mean : NAN;
     row->high[1] = replay->model.classes ? metric[BAL_HIGH_RESPONSE_P99].mean : NAN;
     for (int t = 0; t < BAL_REPLAY_TIMES; t++) {

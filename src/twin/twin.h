@@ -43,6 +43,7 @@ struct bal_twin_row {
     bool answered; /* the fields that follow are set */
     int64_t at;    /* of which view it is: its end */
     double load;   /* of the fleet */
+    double on;     /* servers that are on or in set-up, on average; NaN: the policy switches none off */
     double time[BAL_REPLAY_TIMES];
     struct bal_confidence_range log[BAL_REPLAY_TIMES];         /* in other windows like this one */
     double jobs[BAL_REPLAY_SPANS], response[BAL_REPLAY_SPANS]; /* part by part: how many came, and their mean

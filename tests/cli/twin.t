@@ -121,7 +121,7 @@ $ ballast twin --log log.csv --service-field duration_s --once --policy tabs:els
 ? 2
 $ ballast twin --log log.csv --service-field duration_s --once --current-policy tabs --policy jsq --standby 1s --setup 200ms --slots 1 --quiet | sed -n '2p;/^with jsq/p'
 | now: tabs:mu=0.1,nu=0.1,none=hold, mean 125.2 ± 0.4 ms measured, 125.2 ± 0.4 predicted; p99 149.8 ± 0.2 ms measured, 149.8 ± 0.2 predicted
-| with jsq                                                 125.2 ± 0.4  149.8 ± 0.2     +0.0 ± 0.0  0.501    now
+| with jsq                                                 125.2 ± 0.4  149.8 ± 0.2     +0.0 ± 0.0  0.501         all    now
 # Where prediction and measurement have parted nothing is recommended: here servers that are never off are said to be.
 $ ballast twin --log log.csv --service-field duration_s --once --current-policy tabs --policy jsq --standby 1ms --setup 20s --slots 1 --nginx | grep -i 'parted\|recommend\|upstream'
 | # Nothing is recommended: prediction and measurement have parted, and the model of the fleet is not right.
