@@ -54,8 +54,11 @@ static bool print_and_sync(FILE *out, const struct bal_changes *changes) {
     return fflush(out) == 0 && !ferror(out) && fsync(fileno(out)) == 0;
 }
 
+/* What is left there by a writer that was killed goes, and so does what is no file: to open a pipe would stop
+ * this process until someone reads it. */
 static enum bal_code write_new(const char *path, const struct bal_changes *changes, struct bal_error *err) {
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    (void)unlink(path);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     FILE *out = fd == -1 ? NULL : fdopen(fd, "w");
     if (!out) {
         const int error = errno;
