@@ -287,12 +287,113 @@ static void out_of_range(void **state) {
     }
 }
 
+/* ---- Lemmas 1 and 4 at a finite number of servers, exactly ---- */
+
+enum { FLEET = 3, EACH = 3, RADIX = 2 * EACH + 2, CODES = RADIX * RADIX * RADIX };
+
+/* Probabilities of what the fleet has next, of queues in falling order and of queues server by server. */
+struct next {
+    double sorted[CODES], named[CODES];
+};
+
+static void add_next(struct next *next, const int jobs[FLEET], int joined, double probability) {
+    int q[FLEET];
+    memcpy(q, jobs, sizeof q);
+    q[joined]++;
+    next->named[(q[0] * RADIX + q[1]) * RADIX + q[2]] += probability;
+    for (int i = 0; i < FLEET; i++)
+        for (int j = i + 1; j < FLEET; j++)
+            if (q[j] > q[i]) {
+                const int longer = q[j];
+                q[j] = q[i];
+                q[i] = longer;
+            }
+    next->sorted[(q[0] * RADIX + q[1]) * RADIX + q[2]] += probability;
+}
+
+/* Of d sampled servers those with the fewest jobs, in ascending order of samples; how many. */
+static int find_fewest(const int jobs[FLEET], const int *sample, unsigned d, int *fewest) {
+    int count = 0;
+    for (unsigned i = 0; i < d; i++) {
+        if (count && jobs[sample[i]] > jobs[fewest[0]])
+            continue;
+        if (count && jobs[sample[i]] < jobs[fewest[0]])
+            count = 0;
+        fewest[count++] = sample[i];
+    }
+    return count;
+}
+
+/* A high job comes to a fleet under Pod-SSP, by the text of section III.B, and a job to one under Pod that
+ * has as many jobs at each server. */
+static void receive_high(const int high[FLEET], const int low[FLEET], unsigned d, struct next *ssp,
+                         struct next *pod) {
+    int all[FLEET], sample[4], a[4], k[4], samples = 1;
+    for (int i = 0; i < FLEET; i++)
+        all[i] = high[i] + low[i];
+    for (unsigned i = 0; i < d; i++)
+        samples *= FLEET;
+    for (int s = 0; s < samples; s++) {
+        for (int i = 0, rest = s; i < (int)d; i++, rest /= FLEET)
+            sample[i] = rest % FLEET;
+        const int as = find_fewest(high, sample, d, a), ks = find_fewest(all, sample, d, k);
+        for (int i = 0; i < as; i++) {
+            const double p = 1.0 / samples / as;
+            if (all[a[i]] == all[k[0]]) { /* it is one of the shortest: no low job moves */
+                add_next(ssp, all, a[i], p);
+                continue;
+            }
+            assert_true(low[a[i]] > 0);
+            for (int j = 0; j < ks; j++) /* one high job more, one low job less; and there one low job more */
+                add_next(ssp, all, k[j], p / ks);
+        }
+        for (int j = 0; j < ks; j++)
+            add_next(pod, all, k[j], 1.0 / samples / ks);
+    }
+}
+
+static bool same_law(const double *a, const double *b) {
+    for (int i = 0; i < CODES; i++)
+        if (fabs(a[i] - b[i]) > 1e-12)
+            return false;
+    return true;
+}
+
+/* All fleets of three servers with up to three jobs of each class at each. Low jobs and completions are the
+ * same by definition, so that these are the rates of one Markov chain, with any d1 (Lemma 4); Lemma 2 is the
+ * rule for high jobs itself. It is a chain of the queues, not of the servers by name: where two servers have
+ * the shortest queue a high job goes to that with fewer high ones, while Pod goes to either. So "the server
+ * with the minimum tasks will be the same" (proof of Lemma 1) is true up to an exchange of such servers,
+ * which changes no law. */
+static void lemmas_1_and_4(void **state) {
+    (void)state;
+    unsigned renamed = 0;
+    for (unsigned d = 1; d <= 4; d++)
+        for (int code = 0, most = (EACH + 1) * (EACH + 1); code < most * most * most; code++) {
+            int high[FLEET], low[FLEET];
+            for (int i = 0, rest = code; i < FLEET; i++, rest /= most) {
+                high[i] = rest % most % (EACH + 1);
+                low[i] = rest % most / (EACH + 1);
+            }
+            struct next ssp = {0}, pod = {0};
+            receive_high(high, low, d, &ssp, &pod);
+            assert_true(same_law(ssp.sorted, pod.sorted));
+            renamed += !same_law(ssp.named, pod.named);
+        }
+    assert_true(renamed > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),  cmocka_unit_test(scp_and_ssp),
-        cmocka_unit_test(sep),           cmocka_unit_test(sep_bound),
-        cmocka_unit_test(one_probe),     cmocka_unit_test(classes_without_jobs),
-        cmocka_unit_test(largest_share), cmocka_unit_test(out_of_range),
+        cmocka_unit_test(known_values),
+        cmocka_unit_test(scp_and_ssp),
+        cmocka_unit_test(sep),
+        cmocka_unit_test(sep_bound),
+        cmocka_unit_test(one_probe),
+        cmocka_unit_test(classes_without_jobs),
+        cmocka_unit_test(largest_share),
+        cmocka_unit_test(out_of_range),
+        cmocka_unit_test(lemmas_1_and_4),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
