@@ -433,7 +433,8 @@ struct bal_policy {
     /* rate of BAL_REPORT_STILL_IDLE for each idle server, in reports per mean service time */
     double (*report_rate)(const double *value, const struct bal_policy_context *context);
     /* the probability with which a completion is followed by a report of the load; one that leaves the server
-     * idle always is. Without it servers report their load only when they are asked */
+     * idle always is. Above 1, a whole number: every so many completions of a server are, and no others.
+     * Without it servers report their load only when they are asked */
     double (*load_share)(const double *value);
     /* how many uniform servers route takes by bal_drawn() for a job of one task, if it draws nothing else; 0
      * or without it: the host cannot draw them ahead */

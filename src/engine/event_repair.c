@@ -134,6 +134,8 @@ static void mark_repaired(struct event_engine *event, uint32_t server, unsigned 
 enum bal_code bal_event_change_server(struct event_engine *event, double now, unsigned features) {
     struct repairs *repairs = event->repairs;
     const uint32_t server = repairs->changes.slot[0].id;
+    if (features & POLICY_CLOCK)
+        event->system.fleet.now = now * event->system.per_unit;
     const bool returns = bal_set_remove(repairs->down, server);
     const struct bal_dist *next = returns ? &repairs->how->up : &repairs->how->down;
     bal_heap_change(&repairs->changes, server, now + bal_dist_sample(next, &repairs->rng));

@@ -476,8 +476,7 @@ void bal_net_server_complete(struct network *net, const struct message *message)
     if (steals && net->takes_time)
         steal_jobs(net, server);
     if (net->system.features & LOAD_REPORTS &&
-        (bal_net_server_is_idle(net, server) ||
-         bal_rng_uniform(&net->system.report_rng) < net->system.load_share))
+        system_load_is_due(&net->system, server, bal_net_server_is_idle(net, server)))
         bal_net_server_send_report(net, server, BAL_REPORT_LOAD, pick_report_target(net, server));
     start_waiting(net, server);
 }

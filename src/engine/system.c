@@ -399,6 +399,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
         code = set_up_power(system, model, policy);
     if (!code)
         code = set_up_policy(system, policy, &setting);
+    if (!code && system->load_share > 1 && !(system->unreported = calloc(system->servers, sizeof(uint32_t))))
+        code = BAL_E_MEMORY;
     set_next_stop(system);
     if (!code)
         return BAL_OK;
@@ -425,6 +427,7 @@ void bal_system_fini(struct system *system) {
     free(system->setup);
     free(system->fleet.shares);
     free(system->latency_ewma);
+    free(system->unreported);
     free(system->state);
     system->state = NULL;
 }

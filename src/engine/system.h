@@ -157,8 +157,9 @@ struct system {
     size_t sampled;   /* times of the path that have passed */
     const struct bal_run *run;
     double now;
-    double per_unit;   /* 1 / a mean service time, the unit of the policy's times */
-    double load_share; /* LOAD_REPORTS: of the completions after which a server reports its load */
+    double per_unit;      /* 1 / a mean service time, the unit of the policy's times */
+    double load_share;    /* LOAD_REPORTS: of the completions after which a server reports its load */
+    uint32_t *unreported; /* where load_share is above 1: of each server, completions since */
     struct latency_ewma *latency_ewma; /* ASYNC_PROBES */
     uint32_t ask[64];                  /* the servers that the policy wants to probe */
 };
@@ -521,6 +522,16 @@ ALWAYS_INLINE uint32_t system_measure(struct system *system, double now, union b
     return rank;
 }
 
+/* After a completion: does the server report its load? free: it has a free slot. */
+static inline bool system_load_is_due(struct system *system, uint32_t server, bool free) {
+    if (__builtin_expect(!system->unreported, 1))
+        return free || bal_rng_uniform(&system->report_rng) < system->load_share;
+    if (++system->unreported[server] < system->load_share)
+        return false;
+    system->unreported[server] = 0;
+    return true;
+}
+
 /* A job that was there for `age` has left a server with `left` jobs. Reports this to the policy, and updates
  * what the server keeps. */
 ALWAYS_INLINE void system_after(struct system *system, double now, uint32_t server, double age, uint32_t left,
@@ -532,8 +543,10 @@ ALWAYS_INLINE void system_after(struct system *system, double now, uint32_t serv
         system->fleet.now = now * system->per_unit;
         system->policy->response(system->state, &system->fleet, server, response, false);
     }
-    if (features & LOAD_REPORTS && (left <= system_room(system, features) ||
-                                    bal_rng_uniform(&system->report_rng) < system->load_share)) {
+    if (features & LOAD_REPORTS &&
+        system_load_is_due(system, server, left <= system_room(system, features))) {
+        if (features & POLICY_CLOCK)
+            system->fleet.now = now * system->per_unit;
         const struct bal_reply load = {left, system->urgent ? system->urgent[server] : 0, NAN};
         system->tally.totals.reports++;
         system->policy->report(system->state, &system->fleet, BAL_REPORT_LOAD, server, &load);

@@ -123,12 +123,18 @@ static void report_load(struct bal_dispatcher *d, uint32_t server, double latenc
     bal_policy_report(&d->policy, d->state, &d->fleet, BAL_REPORT_LOAD, server, &load);
 }
 
-/* Reports the remaining load, where no station does, to policies that need it after responses: always when a
- * slot is free, else with the probability that the policy sets. */
+/* After every so many responses, or when a slot is free and else with the probability that the policy sets.
+ */
+static bool is_load_due(struct bal_dispatcher *d, uint32_t server) {
+    const double share = bal_policy_load_share(&d->policy);
+    if (share > 1)
+        return d->server[server].answered % (uint64_t)share == 0;
+    return is_below_slots(d, server) || bal_rng_uniform(&d->chance) < share;
+}
+
+/* Reports the remaining load, where no station does, to policies that need it after responses. */
 static void report_remaining_load(struct bal_dispatcher *d, uint32_t server) {
-    if (!d->reports_load || d->server[server].closed)
-        return;
-    if (is_below_slots(d, server) || bal_rng_uniform(&d->chance) < bal_policy_load_share(&d->policy))
+    if (d->reports_load && !d->server[server].closed && is_load_due(d, server))
         report_load(d, server, NAN);
 }
 

@@ -119,7 +119,7 @@ static enum bal_growth memory_growth(const struct bal_policy_spec *policy,
 static double reports_of(const struct bal_policy_spec *policy, const struct bal_policy_context *setting) {
     const unsigned wants = policy->policy->wants;
     double reports = (wants & BAL_WANTS_IDLE ? 1 : 0) + (wants & BAL_WANTS_POWER ? 1 : 0) +
-                     (policy->policy->load_share ? 1 : 0);
+                     (policy->policy->load_share ? 1 / fmax(1, bal_policy_load_share(policy)) : 0);
     if (wants & BAL_WANTS_STILL_IDLE)
         reports += bal_policy_report_rate(policy, setting) * fmax(1 - setting->load, 0) / setting->load;
     return reports;

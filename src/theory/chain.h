@@ -53,7 +53,8 @@ struct chain_rules {
 void bal_chain_move(struct chain_moves *moves, double rate, const struct chain_state *to);
 void bal_chain_cut(struct chain_moves *moves, double rate);
 
-chain_rule bal_chain_pod, bal_chain_jsq, bal_chain_jiq, bal_chain_pi, bal_chain_rcpb, bal_chain_tabs;
+chain_rule bal_chain_pod, bal_chain_jsq, bal_chain_scd, bal_chain_jiq, bal_chain_pi, bal_chain_rcpb;
+chain_rule bal_chain_tabs;
 chain_rule bal_chain_pod_levels, bal_chain_jsq_levels, bal_chain_jiq_levels;
 
 enum { CHAIN_LEVELS = 512 };

@@ -40,6 +40,29 @@ void bal_chain_jsq(const struct chain_rules *rules, const struct chain_state *st
     send_job(state, rules->servers - 1, rules->lambda * rules->servers, moves);
 }
 
+/* d dispatchers: chances max(0, level - key) over their sum, 2 (d - 1), where the key of i jobs is 2 i + 1.
+ * The level is found from the shortest queues on. */
+void bal_chain_scd(const struct chain_rules *rules, const struct chain_state *state,
+                   struct chain_moves *moves) {
+    if (rules->d == 1) {
+        bal_chain_jsq(rules, state, moves);
+        return;
+    }
+    double keys = 2.0 * (rules->d - 1);
+    unsigned likely = 0;
+    while (likely < rules->servers) {
+        const double key = 2.0 * jobs_at(state, rules->servers - 1 - likely) + 1;
+        if (likely > 0 && key >= keys / likely)
+            break;
+        keys += key;
+        likely++;
+    }
+    for (unsigned i = rules->servers - likely; i < rules->servers; i++) {
+        const double chance = (keys / likely - 2.0 * jobs_at(state, i) - 1) / (2.0 * (rules->d - 1));
+        send_job(state, i, rules->lambda * rules->servers * chance, moves);
+    }
+}
+
 /* ---- level by level ---- */
 
 /* To a server with i jobs. */

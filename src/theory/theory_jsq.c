@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* jsq, and pod-memory and lsq, of which less is known. */
+/* jsq and scd, and pod-memory and lsq, of which less is known. */
 #include "theory/policy_theory.h"
 
 #include <math.h>
@@ -29,6 +29,21 @@ static bool chain(const struct bal_policy_spec *policy, const struct bal_uniform
     return true;
 }
 
+/* With several dispatchers, of which each sees all queues, jobs join idle servers as long as at least m are
+ * idle: the limit of many servers is that of jsq. */
+static double relaxation_of_scd(const struct bal_model *model, const struct bal_policy_spec *policy) {
+    return bal_policy_value(policy, "m") == 1 ? relaxation(model, policy) : NAN;
+}
+
+static bool chain_of_scd(const struct bal_policy_spec *policy, const struct bal_uniform *u,
+                         struct chain_rules *rules) {
+    (void)u;
+    rules->rule = bal_chain_scd;
+    rules->d = (unsigned)bal_policy_value(policy, "m");
+    rules->level_rule = rules->d == 1 ? bal_chain_jsq_levels : NULL;
+    return true;
+}
+
 const struct bal_policy_theory bal_theory_jsq[] = {
     {.policy = "jsq",
      .chain = chain,
@@ -36,6 +51,12 @@ const struct bal_policy_theory bal_theory_jsq[] = {
      .fifo = bal_theory_no_wait,
      .critical_load = bal_critical_always,
      .relaxation = relaxation},
+    {.policy = "scd",
+     .chain = chain_of_scd,
+     .any_dispatchers = true,
+     .fifo = bal_theory_no_wait,
+     .critical_load = bal_critical_always,
+     .relaxation = relaxation_of_scd},
     {.policy = "lsq", .any_dispatchers = true, .critical_load = critical_of_lsq},
     {.policy = "pod-memory", .critical_load = critical_of_memory},
     {0}};

@@ -37,8 +37,10 @@ struct server {
     bool told;      /* it has reported that it is idle and on, and has got no job since */
     bool stored;    /* rcpb: its name is in the store */
     double changed; /* own: when the number of its jobs did last */
-    double estimate;          /* lsq: what the dispatcher believes */
-    double average, averaged; /* ewma: of its responses, and when it was so */
+    double estimate;                     /* lsq: what the dispatcher believes */
+    unsigned reported, sent, unreported; /* care: in the last report, since, completions since */
+    double emulated[ROOM];               /* care: when each of those is thought to be complete */
+    double average, averaged;            /* ewma: of its responses, and when it was so */
     double responses, behind; /* prequal: moving averages of its responses and of jobs left behind */
 };
 
@@ -405,6 +407,89 @@ static unsigned choose_lsq(struct world *w) {
     return to;
 }
 
+/* ---- care ---- */
+
+/* When each job would be complete if all took the mean time, one after the other. */
+static void emulate(struct world *w, struct server *server, unsigned jobs) {
+    double speeds = 0;
+    for (unsigned s = 0; s < w->servers; s++)
+        speeds += w->server[s].speed;
+    const double service = param(w, "service") * w->mean_service * speeds / w->servers / server->speed;
+    while (jobs-- > 0) {
+        const unsigned i = server->reported + server->sent;
+        assert_true(i < ROOM);
+        const double begins = i > 0 ? fmax(server->emulated[i - 1], w->now) : w->now;
+        server->emulated[i] = service > 0 ? begins + service : INFINITY;
+        server->sent++;
+    }
+}
+
+/* The queue after so many jobs that are thought to be complete, but no more than x - 1. */
+static double thought(const struct world *w, const struct server *server) {
+    unsigned complete = 0;
+    while (complete < server->reported + server->sent && server->emulated[complete] <= w->now)
+        complete++;
+    return server->reported + server->sent - fmin(complete, param(w, "x") - 1);
+}
+
+static unsigned choose_care(struct world *w) {
+    unsigned candidate[SERVERS_MAX] = {0};
+    double key[SERVERS_MAX] = {0};
+    for (unsigned s = 0; s < w->servers; s++) {
+        candidate[s] = s;
+        key[s] = thought(w, &w->server[s]);
+        assert_true(fabs(key[s] - w->server[s].jobs) < param(w, "x")); /* never off by x */
+    }
+    const unsigned to = least_of(w, candidate, key, w->servers);
+    emulate(w, &w->server[to], 1);
+    return to;
+}
+
+/* Each x-th completion is reported. */
+static void report_by_count(struct world *w, struct server *server) {
+    if (++server->unreported < param(w, "x"))
+        return;
+    const unsigned jobs = server->jobs;
+    w->m.reports += measuring(w);
+    server->unreported = server->reported = server->sent = 0;
+    emulate(w, server, jobs);
+}
+
+/* ---- scd ---- */
+
+/* Sorted by key over speed, servers are let in as long as the next one lies below the level. */
+static unsigned choose_scd(struct world *w) {
+    const double sum = 2 * (param(w, "m") - 1);
+    unsigned order[SERVERS_MAX];
+    double key[SERVERS_MAX], each[SERVERS_MAX];
+    for (unsigned s = 0; s < w->servers; s++) {
+        key[s] = 2.0 * probe(w, s) + 1;
+        each[s] = key[s] / w->server[s].speed;
+        unsigned place = s;
+        for (; place > 0 && each[order[place - 1]] > each[s]; place--)
+            order[place] = order[place - 1];
+        order[place] = s;
+    }
+    if (sum == 0) {
+        for (unsigned s = 0; s < w->servers; s++)
+            order[s] = s;
+        return least_of(w, order, each, w->servers);
+    }
+    double keys = sum, speeds = 0;
+    unsigned in = 0;
+    while (in < w->servers && (in == 0 || each[order[in]] < keys / speeds)) {
+        keys += key[order[in]];
+        speeds += w->server[order[in++]].speed;
+    }
+    double left = bal_rng_uniform(&w->rng) * sum;
+    for (unsigned i = 0; i < in; i++) {
+        left -= keys / speeds * w->server[order[i]].speed - key[order[i]];
+        if (left < 0)
+            return order[i];
+    }
+    return order[in - 1];
+}
+
 /* ---- ewma: times in mean services ---- */
 
 static void average_in(struct world *w, struct server *server, double response) {
@@ -590,6 +675,8 @@ static const struct rule {
     {"tabs", choose_tabs, true},
     {"least-conn", choose_own, false},
     {"lsq", choose_lsq, false},
+    {"scd", choose_scd, false},
+    {"care", choose_care, false},
     {"ewma", choose_ewma, false},
     {"prequal", choose_prequal, false},
     {"weighted-random", choose_weighted_random, false},
@@ -672,6 +759,8 @@ static void learn(struct world *w, struct server *server, double response) {
         w->m.reports += measuring(w);
         server->estimate = server->jobs;
     }
+    if (strcmp(w->spec->policy->name, "care") == 0)
+        report_by_count(w, server);
 }
 
 static void complete(struct world *w, const struct rule *rule, struct server *server) {
@@ -942,6 +1031,11 @@ static const char *const more_variants[] = {
     "tabs:mu=1,nu=0.5,else=least-conn2",
     "lsq:p=0.3",
     "lsq:p=0,d=2",
+    "scd:m=3",
+    "care:x=1",
+    "care:x=3",
+    "care:x=10,service=0.5",
+    "care:x=4,service=0",
     "ewma:d=3,decay=2",
     "prequal:r=1.5,pool=3,remove=0.3,q=0.5,age=2",
 };

@@ -10,6 +10,7 @@
  * remembered server) the twin knows as a distribution, which each choice sharpens. Queues, reports and
  * completion times must then agree in every slot, and the numbers of jobs that each server gets must agree
  * with their conditional expectations. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -173,6 +174,30 @@ static void pour(unsigned servers, bool lowest_first, int count, int hidden, dou
         add_choice(choices, &now->choice[c]);
 }
 
+/* The jobs one after the other, each to a server by these chances. */
+static void deal(const double *chances, int count, int hidden, double chance, struct choices *choices) {
+    static struct choices lists[2];
+    struct choices *now = &lists[0], *next = &lists[1];
+    clear(now);
+    add_choice(now, &(struct choice){.probability = chance, .hidden = hidden});
+    for (int job = 0; job < count; job++) {
+        clear(next);
+        for (size_t c = 0; c < now->count; c++)
+            for (int i = 0; i < twin.n; i++) {
+                struct choice choice = now->choice[c];
+                choice.probability *= chances[i];
+                choice.jobs[i]++;
+                if (chances[i] > 0)
+                    add_choice(next, &choice);
+            }
+        struct choices *other = now;
+        now = next;
+        next = other;
+    }
+    for (size_t c = 0; c < now->count; c++)
+        add_choice(choices, &now->choice[c]);
+}
+
 static unsigned everybody(void) {
     return (1u << twin.n) - 1;
 }
@@ -214,6 +239,41 @@ static void choose_shortest(unsigned servers, int count, bool split, int hidden,
 
 static void choose_jsq(int count, bool split, int hidden, double chance, struct choices *choices) {
     choose_shortest(everybody(), count, split, hidden, chance, choices);
+}
+
+/* m dispatchers with as many jobs each, by the definition: chances max(0, level - 2 q - size) over their sum,
+ * and the level by halving. A batch that is not split is one job of its size. */
+static void choose_coordinated(int m, int count, bool split, int hidden, double chance,
+                               struct choices *choices) {
+    const int size = split ? 1 : count, all = split ? m * count : m;
+    if (all == 1) {
+        choose_jsq(count, split, hidden, chance, choices);
+        return;
+    }
+    const double sum = 2.0 * size * (all - 1);
+    double low = 0, high = 2.0 * JOBS_MAX + size + sum, chances[N_MAX];
+    for (int step = 0; step < 200; step++) {
+        const double level = (low + high) / 2;
+        double total = 0;
+        for (int i = 0; i < twin.n; i++)
+            total += fmax(0, level - 2 * twin.length[i] - size);
+        *(total < sum ? &low : &high) = level;
+    }
+    for (int i = 0; i < twin.n; i++)
+        chances[i] = fmax(0, high - 2 * twin.length[i] - size) / sum;
+    if (split)
+        deal(chances, count, hidden, chance, choices);
+    for (int i = 0; !split && i < twin.n; i++)
+        if (chances[i] > 0)
+            give(i, count, hidden, chance * chances[i], choices);
+}
+
+static void choose_scd(int count, bool split, int hidden, double chance, struct choices *choices) {
+    choose_coordinated(1, count, split, hidden, chance, choices);
+}
+
+static void choose_scd_of_three(int count, bool split, int hidden, double chance, struct choices *choices) {
+    choose_coordinated(3, count, split, hidden, chance, choices);
 }
 
 static void choose_pod(int count, bool split, int hidden, double chance, struct choices *choices) {
@@ -377,6 +437,8 @@ static const struct literal literals[] = {
     {"pod:d=2,replace=0", choose_pod_distinct, NULL, NONE, 2},
     {"pod-memory:d=1,b=1", choose_pod_memory, NULL, NONE, 2},
     {"least-work", choose_least_work, NULL, NONE, ALL},
+    {"scd", choose_scd, NULL, NONE, ALL},
+    {"scd:m=3", choose_scd_of_three, NULL, NONE, ALL},
     {"jiq", choose_jiq, NULL, NONE, 0},
     {"jiq:else=least-conn", choose_jiq_own, NULL, NONE, 0},
     {"least-conn", choose_jsq, NULL, NONE, 0}, /* the only dispatcher has sent all jobs that are there */

@@ -3,7 +3,7 @@
  * against each other, against simulation, and the expansion in 1/N against them.
  *
  * Seeds are fixed. A simulated value may be 4.5 standard errors off, which Student's t with 19 degrees of
- * freedom is with probability 2.5e-4: in ten comparisons 2.5e-3 in all. */
+ * freedom is with probability 2.5e-4: in fourteen comparisons 3.5e-3 in all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,6 +60,8 @@ static double first_share(const char *policy, unsigned a, unsigned b) {
         return a < b ? 1 : a > b ? 0 : 0.5;
     if (strcmp(policy, "pod:d=2") == 0)
         return a < b ? 0.75 : a > b ? 0.25 : 0.5;
+    if (strcmp(policy, "scd:m=4") == 0) /* 2 (level - a) - 1 and 2 (level - b) - 1, six together: both in */
+        return fmin(fmax(0.5 + ((double)b - a) / 6, 0), 1);
     return a == 0 && b > 0 ? 1 : b == 0 && a > 0 ? 0 : 0.5; /* jiq */
 }
 
@@ -94,8 +96,8 @@ static double literal_mean(const char *policy, double load) {
 
 static void as_the_literal_chain(void **state) {
     (void)state;
-    static const char *const policies[] = {"jsq", "pod:d=2", "jiq"};
-    for (size_t i = 0; i < 3; i++)
+    static const char *const policies[] = {"jsq", "pod:d=2", "jiq", "scd:m=4"};
+    for (size_t i = 0; i < 4; i++)
         assert_close(solve(policies[i], "2", 0.6).response_mean, literal_mean(policies[i], 0.6), 1e-9);
 }
 
@@ -106,6 +108,8 @@ static void some_are_the_same(void **state) {
     const double jsq = solve("jsq", "3", 0.8).response_mean, jiq = solve("jiq", "3", 0.5).response_mean;
     assert_close(solve("pod:d=3,replace=0", "3", 0.8).response_mean, jsq, 1e-9);
     assert_close(solve("least-conn", "3", 0.8).response_mean, jsq, 1e-9);
+    assert_close(solve("scd", "3", 0.8).response_mean, jsq, 1e-9);
+    assert_close(solve("scd:m=1000000", "3", 0.4).response_mean, 1 / (1 - 0.4), 1e-4); /* all servers alike */
     assert_close(solve("tabs:mu=0,nu=1", "3", 0.5).response_mean, jiq, 1e-9);
     assert_close(solve("jiq", "2", 0.7).response_mean, solve("rcpb:c=1,mu=1e7", "2", 0.7).response_mean,
                  0.2); /* a name is missing at times */
@@ -222,8 +226,11 @@ static void as_simulated(void **state) {
     static const struct {
         const char *policy, *servers;
         double load;
-    } cases[] = {
-        {"jiq", "4", 0.6}, {"pi", "3", 0.6}, {"rcpb:c=2", "4", 0.5}, {"tabs:mu=0.5,nu=0.5", "3", 0.4}};
+    } cases[] = {{"jiq", "4", 0.6},
+                 {"pi", "3", 0.6},
+                 {"rcpb:c=2", "4", 0.5},
+                 {"tabs:mu=0.5,nu=0.5", "3", 0.4},
+                 {"scd:m=3", "5", 0.6}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct bal_model model = model_of(cases[i].servers, "exp", cases[i].load);
         const struct bal_policy_spec spec = policy_of(cases[i].policy);
@@ -274,6 +281,7 @@ static void others_have_none(void **state) {
     assert_int_equal(outcome("round-robin", "2", "exp", 0.5), BAL_CHAIN_NONE);
     assert_int_equal(outcome("tabs:after=2", "2", "exp", 0.5), BAL_CHAIN_NONE);
     assert_int_equal(outcome("pi", "9", "exp", 0.5), BAL_CHAIN_LARGE);
+    assert_int_equal(outcome("scd:m=2", "9", "exp", 0.5), BAL_CHAIN_LARGE);
     assert_int_equal(outcome("jsq", "9", "exp", 0.5), BAL_CHAIN_SOLVED);
     assert_int_equal(outcome("jsq", "5000", "exp", 0.5), BAL_CHAIN_LARGE);
     assert_int_equal(outcome("random", "20", "exp", 0.9), BAL_CHAIN_NONE);

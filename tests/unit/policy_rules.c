@@ -201,6 +201,8 @@ static void the_scale_of_weights_says_nothing(void **state) {
                                            "fastest-idle",
                                            "ewma",
                                            "ewma:d=6",
+                                           "scd",
+                                           "scd:m=3",
                                            "jiq:else=least-conn",
                                            "pi:idle=fastest",
                                            "tabs",
@@ -329,7 +331,7 @@ static void pod_law(const uint32_t length[N], int d, bool replace, double p[N]) 
     }
 }
 
-/* False alarm: 2e-6 for each of 20 laws. */
+/* False alarm: 2e-6 for each of 22 laws. */
 static void those_that_probe_follow_their_law(void **state) {
     (void)state;
     static const struct {
@@ -347,6 +349,7 @@ static void those_that_probe_follow_their_law(void **state) {
         {"pod:d=2,replace=0,stop=1", 2, false},
         {"pod:d=50,stop=1", 50, true},
         {"jsq", N, false},
+        {"scd", N, false},
     };
     static const uint32_t lengths[][N] = {{3, 0, 2, 5, 1, 4}, {2, 1, 1, 3, 1, 2}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
@@ -361,6 +364,103 @@ static void those_that_probe_follow_their_law(void **state) {
             assert_chosen(&host, p);
             host_fini(&host);
         }
+}
+
+/* Its chances by definition, the level by halving: parts are the jobs of all dispatchers, `size` each. */
+static void scd_law(const uint32_t length[N], const double weight[N], double parts, double size,
+                    double p[N]) {
+    const double sum = 2 * size * (parts - 1);
+    double low = 0, high = 1e6;
+    for (int step = 0; step < 200; step++) {
+        const double level = (low + high) / 2;
+        double total = 0;
+        for (int s = 0; s < N; s++)
+            total += fmax(0, level * weight[s] - 2.0 * length[s] - size);
+        *(total < sum ? &low : &high) = level;
+    }
+    for (int s = 0; s < N; s++)
+        p[s] = fmax(0, high * weight[s] - 2.0 * length[s] - size) / sum;
+}
+
+/* What it is to make small: the squares of the queues over the weights that are expected. */
+static double squares_of(const uint32_t length[N], const double weight[N], double parts, double size,
+                         const double p[N]) {
+    double sum = 0;
+    for (int s = 0; s < N; s++)
+        sum +=
+            (pow(length[s] + size * parts * p[s], 2) + size * size * parts * p[s] * (1 - p[s])) / weight[s];
+    return sum;
+}
+
+/* No other chances have a smaller sum: to move some from one server to another makes it larger. */
+static void assert_least_squares(const uint32_t length[N], const double weight[N], double parts, double size,
+                                 const double p[N]) {
+    const double least = squares_of(length, weight, parts, size, p);
+    for (int from = 0; from < N; from++)
+        for (int to = 0; to < N; to++) {
+            const double step = fmin(p[from], 0.01);
+            double other[N];
+            memcpy(other, p, sizeof other);
+            other[from] -= step;
+            other[to] += step;
+            assert_true(squares_of(length, weight, parts, size, other) >= least * (1 - 1e-12));
+        }
+}
+
+/* By hand first: queues 0 and 1, three dispatchers: (level - 1) + (level - 3) = 4, so that the level is 4 and
+ * the chances 3/4 and 1/4; of four jobs of one, (level - 1) + (level - 3) = 6, 2/3 and 1/3 for each. False
+ * alarm: 2e-6 for each of 18 laws. */
+static void scd_coordinates(void **state) {
+    (void)state;
+    static const uint32_t lengths[][N] = {{0, 1, 9, 9, 9, 9}, {3, 0, 2, 5, 1, 4}, {2, 1, 1, 3, 1, 2}};
+    static const double weights[][N] = {{1, 1, 1, 1, 1, 1}, {1, 2, 4, 1, 3, 0.5}};
+    static const uint32_t dispatchers[] = {2, 3, 200};
+    double p[N];
+    scd_law(lengths[0], weights[0], 3, 1, p);
+    assert_true(fabs(p[0] - 0.75) < 1e-12 && fabs(p[1] - 0.25) < 1e-12 && p[2] == 0);
+    for (int l = 0; l < 3; l++)
+        for (int w = 0; w < 2; w++)
+            for (int d = 0; d < 3; d++) {
+                char text[20];
+                snprintf(text, sizeof text, "scd:m=%u", dispatchers[d]);
+                struct bal_policy_spec spec;
+                host_parse(text, &spec);
+                struct host host;
+                host_init(&host, &spec, N, 98);
+                memcpy(host.length, lengths[l], sizeof lengths[l]);
+                host.fleet.weight = w ? weights[w] : NULL;
+                const uint32_t size = d == 0 ? 3 : 1; /* not split, a batch is one job of its size */
+                scd_law(lengths[l], weights[w], dispatchers[d], size, p);
+                assert_least_squares(lengths[l], weights[w], dispatchers[d], size, p);
+                uint64_t count[N] = {0};
+                for (int draw = 0; draw < DRAWS; draw++)
+                    count[host_route(&host, size, false).server]++;
+                assert_fits(text, p, count, N);
+                assert_true(host.fleet.probes == (uint64_t)DRAWS * N);
+                host_fini(&host);
+            }
+    struct bal_policy_spec spec;
+    host_parse("scd", &spec);
+    struct host host;
+    host_init(&host, &spec, N, 99);
+    memcpy(host.length, lengths[0], sizeof lengths[0]);
+    static const double binomial[] = {1 / 81., 8 / 81., 24 / 81., 32 / 81., 16 / 81.};
+    uint64_t count[5] = {0};
+    for (int draw = 0; draw < DRAWS; draw++) {
+        const struct bal_decision split = host_route(&host, 4, true);
+        uint32_t first = 0;
+        for (uint32_t part = 0; part < split.parts; part++) {
+            assert_true(host.fleet.shares[part].server < 2);
+            first += host.fleet.shares[part].server == 0 ? host.fleet.shares[part].count : 0;
+        }
+        count[first]++;
+    }
+    assert_fits("scd, four jobs", binomial, count, 5);
+    const double weight[N] = {1, 4, 30, 1, 1, 1}; /* keys over weights: 1, 3/4, 19/30 */
+    host.fleet.weight = weight;
+    for (int draw = 0; draw < 100; draw++)
+        assert_int_equal(host_route(&host, 1, false).server, 2);
+    host_fini(&host);
 }
 
 /* One after the other until one is idle: with replacement the i-th is asked with probability (1 - k/N)^(i -
@@ -949,6 +1049,57 @@ static void lsq_believes_the_last_report(void **state) {
     host_fini(&host);
 }
 
+/* Which server a job goes to at a time. */
+static uint32_t care_at(struct host *host, double now) {
+    host->fleet.now = now;
+    return host_route(host, 1, false).server;
+}
+
+/* Two servers, x = 3: jobs are thought to take one unit of time each, but no more than two are taken off
+ * between two reports, and none with service=0. */
+static void care_emulates_between_reports(void **state) {
+    (void)state;
+    struct bal_policy_spec spec;
+    host_parse("care:x=3", &spec);
+    struct host host;
+    host_init(&host, &spec, 2, 126);
+    reply(&host, 0, 5, NAN);
+    reply(&host, 1, 3, NAN);
+    assert_int_equal(care_at(&host, 0.5), 1); /* 5 and 3: then 5 and 4 */
+    assert_int_equal(care_at(&host, 0.9), 1); /* 5 and 4: then 5 and 5 */
+    reply(&host, 0, 6, NAN);
+    reply(&host, 1, 4, NAN);
+    assert_int_equal(care_at(&host, 1.5), 1); /* 5.4 and 3.4 are left: 6 and 4 */
+    assert_int_equal(care_at(&host, 2.8), 1); /* 4.1 and 3.1: 5 and 4 */
+    host_fini(&host);
+    host_init(&host, &spec, 2, 127);
+    reply(&host, 0, 5, NAN);
+    reply(&host, 1, 4, NAN);
+    assert_int_equal(care_at(&host, 100), 1); /* both less two, as the cut has it: 3 and 2, then 3 and 3 */
+    host_report(&host, BAL_REPORT_GONE, 1);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(care_at(&host, 100), 0);
+    reply(&host, 1, 30, NAN);                /* 23 there and 30 */
+    assert_int_equal(care_at(&host, 99), 0); /* the time goes back: none passes */
+    host_fini(&host);
+    static const double weight[] = {1, 3}; /* rates 1/2 and 3/2 */
+    host_init(&host, &spec, 2, 128);
+    host.fleet.weight = weight;
+    reply(&host, 0, 2, NAN);
+    reply(&host, 1, 3, NAN);
+    assert_int_equal(care_at(&host, 1.4), 1); /* 2 and 1: 1.3 and 0.9 are left */
+    host_fini(&host);
+    host_parse("care:x=3,service=0", &spec);
+    host_init(&host, &spec, 2, 129);
+    reply(&host, 0, 2, NAN);
+    reply(&host, 1, 1, NAN);
+    assert_int_equal(care_at(&host, 100), 1);
+    reply(&host, 1, 3, NAN);
+    assert_int_equal(care_at(&host, 200), 0);
+    assert_true(host.fleet.probes == 0);
+    host_fini(&host);
+}
+
 /* A server that reports twice is there once, and a report nobody wants is ignored. */
 static void reports_may_be_repeated(void **state) {
     (void)state;
@@ -1045,6 +1196,7 @@ int main(void) {
         cmocka_unit_test(equals_go_in_turn_or_in_line),
         cmocka_unit_test(splits_follow_the_weights),
         cmocka_unit_test(those_that_probe_follow_their_law),
+        cmocka_unit_test(scd_coordinates),
         cmocka_unit_test(pod_stops_at_an_idle_server),
         cmocka_unit_test(least_work_minds_work_and_not_length),
         cmocka_unit_test(pod_memory_remembers),
@@ -1064,6 +1216,7 @@ int main(void) {
         cmocka_unit_test(prequal_uses_a_reply_as_often_as_it_should),
         cmocka_unit_test(ewma_jumps_up_and_comes_down_slowly),
         cmocka_unit_test(lsq_believes_the_last_report),
+        cmocka_unit_test(care_emulates_between_reports),
         cmocka_unit_test(reports_may_be_repeated),
         cmocka_unit_test(memory_is_counted_in_bits),
         cmocka_unit_test(different_servers_must_exist),
