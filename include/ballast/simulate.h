@@ -285,8 +285,8 @@ static inline void bal_trial_keep(struct bal_trial *trial,
 enum bal_code bal_simulate_check(const struct bal_model *model, const struct bal_policy_spec *policy,
                                  enum bal_engine engine, enum bal_engine *chosen, struct bal_error *err);
 
-/* Is the policy worth a row of its own? Where the fleet has no weights, one that chooses by weights does the
- * same as another policy. */
+/* Is the policy worth a row of its own, unless it is asked for? Where the fleet has no weights, one that
+ * chooses by weights does the same as another policy; others say it of themselves (BAL_ON_REQUEST). */
 bool bal_simulate_is_distinct(const struct bal_model *model, const struct bal_policy *policy);
 
 /* Runs one trial. *trial is meaningful only on success. */

@@ -37,7 +37,8 @@ static struct bal_host host_of(const struct bal_model *model, bool network) {
 }
 
 bool bal_simulate_is_distinct(const struct bal_model *model, const struct bal_policy *policy) {
-    return !(policy->flags & BAL_TAKES_WEIGHTS) || bal_model_is_weighted(model);
+    return !(policy->flags & BAL_ON_REQUEST) &&
+           (!(policy->flags & BAL_TAKES_WEIGHTS) || bal_model_is_weighted(model));
 }
 
 /* Who steals in slotted time has a policy of its own. */
