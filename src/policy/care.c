@@ -22,7 +22,7 @@
  * diffusion limit). Where messages take time, or with several dispatchers, the error has no bound, and
  * heartbeats correct it. With x = 1, one dispatcher and messages that take no time it is jsq. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { X, SERVICE };
 

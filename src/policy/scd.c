@@ -19,7 +19,7 @@
  * definition whatever m is: chances in proportion to the weights are allowed, with them the expected sum of
  * squares over weights falls where queues are long, and those above leave at most a constant more. */
 #include "policy/policy_common.h"
-#include "policy/table.h"
+#include "policy/policy_table.h"
 
 enum { M };
 
