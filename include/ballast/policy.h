@@ -366,8 +366,7 @@ enum {
     BAL_ABORTS = 65536,          /* may abort set-ups */
     BAL_DISCARDS = 131072,       /* its servers discard jobs that reach them when they are off */
     BAL_ASKS_IN_TURN = 262144,   /* probes one server after the other, and waits for each reply */
-    BAL_ON_REQUEST = 524288,     /* compared where it is named, and not among all: with its defaults it is
-                                    another policy, or a variant of one */
+    BAL_ON_REQUEST = 524288,     /* compared where it is named, and not among all: a variant of another */
 };
 
 /* What a host can do, besides sending a job to a server. */

@@ -24,7 +24,7 @@
 enum { M };
 
 static const struct bal_param params[] = {
-    [M] = {"m", 1, 1e6, 1, true, true, "dispatchers that decide at the same moment, each on as many jobs"},
+    [M] = {"m", 1, 1e6, 2, true, true, "dispatchers that decide at the same moment, each on as many jobs"},
 };
 
 /* key: 2 q + 1; upto: the chances of all up to this one, times their sum. */

@@ -111,7 +111,8 @@ const char *bal_default_policy(size_t i) {
 }
 
 /* Without --policy: every policy that can run this model, except those that choose by weights if there are no
- * weights, since they equal others then, and those that want to be named. If jobs arise at the servers: only the policy for that. */
+ * weights, since they equal others then, and those that want to be named. If jobs arise at the servers: only
+ * the policy for that. */
 static void choose_all(struct bal_request *request) {
     const struct bal_model *model = &request->draft.c.model;
     const bool steals = model->steal.kind != BAL_STEAL_NONE;

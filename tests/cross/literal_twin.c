@@ -1031,6 +1031,7 @@ static const char *const more_variants[] = {
     "tabs:mu=1,nu=0.5,else=least-conn2",
     "lsq:p=0.3",
     "lsq:p=0,d=2",
+    "scd:m=1",
     "scd:m=3",
     "care:x=1",
     "care:x=3",

@@ -437,7 +437,7 @@ static const struct literal literals[] = {
     {"pod:d=2,replace=0", choose_pod_distinct, NULL, NONE, 2},
     {"pod-memory:d=1,b=1", choose_pod_memory, NULL, NONE, 2},
     {"least-work", choose_least_work, NULL, NONE, ALL},
-    {"scd", choose_scd, NULL, NONE, ALL},
+    {"scd:m=1", choose_scd, NULL, NONE, ALL},
     {"scd:m=3", choose_scd_of_three, NULL, NONE, ALL},
     {"jiq", choose_jiq, NULL, NONE, 0},
     {"jiq:else=least-conn", choose_jiq_own, NULL, NONE, 0},

@@ -233,7 +233,7 @@ $ ballast policies
 |     the fastest of the servers without own requests, else the shortest expected delay
 | lsq:p=1                     d probes, at most 1 report         10000  Vargaftik et al. 2020
 |     the shortest queue by the dispatcher's own estimates, which reports and probes correct
-| scd:m=1                     N probes                      0  Goren et al. 2021
+| scd:m=2                     N probes                      0  Goren et al. 2021
 |     jsq for m dispatchers at once: servers drawn so that together they fill the short queues
 | care:x=5                    1/x reports              192000  Mendelson and Xu 2022
 |     the shortest queue by estimates; a server reports its queue after each x-th job

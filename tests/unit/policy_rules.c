@@ -201,7 +201,7 @@ static void the_scale_of_weights_says_nothing(void **state) {
                                            "fastest-idle",
                                            "ewma",
                                            "ewma:d=6",
-                                           "scd",
+                                           "scd:m=1",
                                            "scd:m=3",
                                            "jiq:else=least-conn",
                                            "pi:idle=fastest",
@@ -349,7 +349,7 @@ static void those_that_probe_follow_their_law(void **state) {
         {"pod:d=2,replace=0,stop=1", 2, false},
         {"pod:d=50,stop=1", 50, true},
         {"jsq", N, false},
-        {"scd", N, false},
+        {"scd:m=1", N, false},
     };
     static const uint32_t lengths[][N] = {{3, 0, 2, 5, 1, 4}, {2, 1, 1, 3, 1, 2}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
@@ -440,7 +440,7 @@ static void scd_coordinates(void **state) {
                 host_fini(&host);
             }
     struct bal_policy_spec spec;
-    host_parse("scd", &spec);
+    host_parse("scd:m=1", &spec);
     struct host host;
     host_init(&host, &spec, N, 99);
     memcpy(host.length, lengths[0], sizeof lengths[0]);
