@@ -110,6 +110,8 @@ static int run_live(const struct args *args, const struct bal_experiment *e, str
     cli_catch_signals();
     enum bal_code code = measure_live(args, e, store, &err);
     if (!code)
+        code = bal_store_adopt_delays(store, e, &err);
+    if (!code)
         code = simulate_live(args, e, store, &err);
     if (!code)
         code = print_outcome(args, e, store, output->stream, &err);

@@ -145,7 +145,8 @@ static int export_run(struct bal_store *store, const struct bal_store_run *runs,
     if (bal_store_run_experiment(run, &e, &err))
         return cli_fail("%s", err.text);
     struct cli_output output;
-    int status = cli_output_open(&output, args->results.output);
+    int status = bal_store_adopt_delays(store, e, &err) ? cli_fail("%s", err.text)
+                                                        : cli_output_open(&output, args->results.output);
     if (status == CLI_OK)
         status = cli_print_experiment(store, e, &args->results, &output);
     bal_experiment_free(e);

@@ -132,6 +132,11 @@ struct bal_fact {
     double value;
 };
 
+/* Where an experiment has the delay of messages measured: lets its predictions have what the store knows. To
+ * be called when the experiment has been read, before its predictions are simulated or looked up. */
+enum bal_code bal_store_adopt_delays(struct bal_store *store, const struct bal_experiment *experiment,
+                                     struct bal_error *err);
+
 /* Commits a trial of a policy that is measured, with its facts. */
 enum bal_code bal_store_put_measured(struct bal_store *store, const struct bal_experiment *experiment,
                                      size_t point, size_t policy, unsigned replication,

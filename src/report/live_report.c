@@ -76,7 +76,7 @@ static void add_count(struct table *table, double count) {
 
 struct rows {
     struct table table;
-    char undecided[2000], memory[1000], tokens[1000];
+    char undecided[2000], memory[1000], tokens[1000], delays[1000];
     double requests, late, overslept, again;
     unsigned count;
 };
@@ -113,6 +113,10 @@ static void add_row(void *context, const struct rig_row *row) {
         snprintf(rows->tokens + known, sizeof rows->tokens - known, "%s%s %.2f, %.2f as datagrams",
                  known ? "; " : "", row->label, row->offers / row->requests,
                  (row->offers - row->rode) / row->requests);
+    const size_t named = strlen(rows->delays);
+    if (row->delay > 0 && row->first)
+        snprintf(rows->delays + named, sizeof rows->delays - named, "%s%s %.2g", named ? ", " : "", row->label,
+                 1e3 * row->delay);
     const size_t used = strlen(rows->undecided);
     if (*row->reason)
         snprintf(rows->undecided + used, sizeof rows->undecided - used, "%s%s%s%s: %s", used ? "\n" : "",
@@ -135,6 +139,8 @@ static void print_head(const struct bal_experiment *e, size_t point, double requ
                  model->network.dispatchers.count ? model->network.dispatchers.count : 1,
                  model->network.dispatchers.count > 1 ? "s" : "", model->load, dist);
     bal_head_add_settings(&head, &draft, true, told);
+    if (draft.delay_measured)
+        bal_head_add(&head, ", delay" BAL_TABLE_JOIN "measured");
     bal_head_add(&head, "; %u blocks of %g s each, %.0f requests to each system.", draft.c.replications,
                  e->live->seconds, requests);
     bal_head_print(&head, out);
@@ -166,6 +172,13 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
         e->live->faults ? " (the lab knows of no faults, so nothing is said here)" : "",
         1e3 * rows->late / rows->count, 1e3 * rows->overslept / rows->count);
     bal_table_wrap("", text, 0, out);
+    if (*rows->delays) {
+        snprintf(text, sizeof text,
+                 "Messages took so many ms each way, measured on the idle fleet, and take as long in the lab: "
+                 "%.700s.",
+                 rows->delays);
+        bal_table_wrap("", text, 0, out);
+    }
     if (rows->again > 0)
         fprintf(out, "Blocks measured again, because the machine had stood still: %.0f.\n", rows->again);
     if (*rows->tokens) {
@@ -275,6 +288,8 @@ static void json_row(void *context, const struct rig_row *row) {
     bal_json_number(json, "resent", row->resent);
     bal_json_number(json, "strange", row->strange);
     bal_json_number(json, "exceeded", row->exceeded);
+    if (!isnan(row->delay))
+        bal_json_number(json, "delay", row->delay);
     if (!isnan(row->offers)) {
         bal_json_number(json, "offers", row->offers);
         bal_json_number(json, "rode", row->rode);

@@ -146,6 +146,8 @@ static enum bal_code items_new(const struct page *page, const struct bal_report_
         if (is_newest(*runs, count, i)) {
             ++*used;
             code = item_init(&(*runs)[i], known, *used, &(*items)[*used - 1], err);
+            if (!code && (*items)[*used - 1].experiment)
+                code = bal_store_adopt_delays(page->store, (*items)[*used - 1].experiment, err);
         }
     return code;
 }

@@ -360,6 +360,71 @@ enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t r
     return code;
 }
 
+/* ---- the delay of messages ---- */
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Half of the median of what requests took beyond their visits; NaN: none was answered. */
+static double median_delay(const struct rig_block *block) {
+    double *beyond = malloc((block->visits + 1) * sizeof *beyond), delay = NAN;
+    size_t count = 0;
+    for (size_t i = 0; beyond && i < block->visits; i++) {
+        const struct rig_visit *visit = &block->visit[i];
+        if (visit->number < block->outcomes && block->outcome[visit->number].good) {
+            const struct rig_request_outcome *outcome = &block->outcome[visit->number];
+            beyond[count++] = outcome->ended - outcome->time - (visit->to - visit->from);
+        }
+    }
+    if (count) {
+        qsort(beyond, count, sizeof *beyond, compare_doubles);
+        delay = fmax(beyond[count / 2], 2e-9) / 2;
+    }
+    free(beyond);
+    return delay;
+}
+
+static double round_to_two_digits(double value) {
+    const double unit = pow(10, floor(log10(value)) - 1);
+    return round(value / unit) * unit;
+}
+
+enum bal_code bal_block_measure_delay(struct rig *rig, const volatile int *stop, double *delay,
+                                      struct bal_error *err) {
+    static const double each = 0.001, rate = 100, lasts = 0.5;
+    const struct bal_case c = rig->c;
+    const struct bal_live *live = rig->live;
+    struct bal_live brief = *live;
+    struct rig_block block = {.rig = rig, .load = calloc(1, sizeof *block.load)};
+    struct hooks hooks = {.block = &block};
+    brief.seconds = lasts;
+    brief.faults = 0;
+    rig->live = &brief;
+    bal_dist_parse("det", &rig->c.model.size, NULL);
+    bal_dist_scale(&rig->c.model.size, each);
+    rig->c.model.arrivals = (struct bal_arrivals){0};
+    rig->c.model.curve = (struct bal_curve){0};
+    rig->c.model.load *= rate / bal_model_arrival_rate(&rig->c.model);
+    enum bal_code code = block.load && bal_fault_plan(&block)
+                             ? send_all(&block, 0, stop, &hooks, err)
+                             : bal_fail(err, BAL_E_MEMORY, "not enough memory for a block");
+    if (!code && block.load->stopped)
+        code = bal_fail(err, BAL_E_STOPPED, "stopped");
+    if (!code)
+        code = ask_servers(&block, err);
+    *delay = code ? NAN : median_delay(&block);
+    if (!code && isnan(*delay))
+        code = bal_fail(err, BAL_E_IO, "no request was answered when the delay of messages was measured");
+    if (!code)
+        *delay = round_to_two_digits(*delay);
+    bal_block_fini(&block);
+    rig->c = c;
+    rig->live = live;
+    return code;
+}
+
 bool bal_block_is_disturbed(const struct rig_block *block) {
     static const double most = 0.05; /* of a service time */
     enum { SHORT = 30 };             /* seconds */

@@ -66,6 +66,10 @@ enum bal_code bal_block_run(struct rig_block *block, struct rig *rig, uint64_t r
                             const volatile int *stop, void (*progress)(void *context, double part),
                             void *context, struct bal_trial *trial, struct bal_error *err);
 void bal_block_fini(struct rig_block *block);
+/* How long messages take each way, in seconds: half of what a short request to the idle fleet takes beyond
+ * its service, with two digits. */
+enum bal_code bal_block_measure_delay(struct rig *rig, const volatile int *stop, double *delay,
+                                      struct bal_error *err);
 
 /* Was the machine so busy that the block is not reliable, and is the block short enough to be measured again?
  * Decided by how late generator and servers were, not by the answers. Never with `urgent: no`, which is meant

@@ -49,6 +49,7 @@ static enum bal_code gather_facts(struct bal_store *store, const struct bal_expe
                   {"again", SUM, &row->again},
                   {"late.mean", MEAN, &row->late},
                   {"overslept", MEAN, &row->overslept},
+                  {"delay", MEAN, &row->delay},
                   {"memory.first", MOST, &row->memory_first},
                   {"memory.last", MOST, &row->memory_last},
                   {"memory.growth", MOST, &row->growth}};

@@ -27,6 +27,7 @@ struct rig_row {
     double requests, lost, doubled, resent, strange; /* in all blocks */
     double offers, rode; /* of slots by stations, in all blocks, and how many of them were sent with
                             responses; NaN: no stations */
+    double delay;        /* of messages, each way, in seconds; NaN: not measured */
     double exceeded;     /* most requests at a server beyond its slots; NaN: no stations */
     double memory_first, memory_last, growth; /* bytes of all processes of the fleet at a tenth of the block
                                                  and at its end, and the growth of the process that grew most;

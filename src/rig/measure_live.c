@@ -3,8 +3,10 @@
 #include "rig/measure_live.h"
 
 #include "rig/block.h"
+#include "spec/plan.h"
 #include "store/store_private.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +43,26 @@ static bool set_realtime_priority(bool on) {
     return sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param) == 0;
 }
 
+/* In front of the first block of a policy, on a fleet of its own, so that nothing of it is counted there. NaN:
+ * it is not asked for. */
+static enum bal_code measure_delay(struct session *s, size_t point, size_t policy, double *delay,
+                                   struct bal_error *err) {
+    *delay = NAN;
+    if (s->round > 0 || s->e->policy[policy].twin < 0 || !bal_experiment_measures_delay(s->e, point))
+        return BAL_OK;
+    s->label = "the delay of messages";
+    show_progress(s, 0);
+    enum bal_code code = bal_rig_start(s->rig, &s->options->programs, s->e, point, policy, s->workdir, err);
+    if (code)
+        return code;
+    code = bal_block_measure_delay(s->rig, s->options->stop, delay, err);
+    bal_rig_stop(s->rig);
+    return code;
+}
+
 /* Once, and kept unless the machine has stood still meanwhile and it may be tried again: *again. */
-static enum bal_code try_block(struct session *s, size_t point, size_t policy, unsigned try, bool *again,
-                               struct bal_error *err) {
+static enum bal_code try_block(struct session *s, size_t point, size_t policy, unsigned try, double delay,
+                               bool *again, struct bal_error *err) {
     struct rig_block block = {0};
     memset(s->response, 0, sizeof *s->response);
     memset(s->waiting, 0, sizeof *s->waiting);
@@ -57,6 +76,7 @@ static enum bal_code try_block(struct session *s, size_t point, size_t policy, u
     bal_rig_stop(s->rig);
     *again = !code && try + 1 < TRIES && bal_block_is_disturbed(&block);
     bal_block_record(&block, try, "again");
+    bal_block_record(&block, delay, "delay");
     if (!code && !*again)
         code = bal_store_put_measured(s->store, s->e, point, policy, s->round, &trial, block.fact,
                                       block.facts, err);
@@ -66,9 +86,21 @@ static enum bal_code try_block(struct session *s, size_t point, size_t policy, u
 
 static enum bal_code measure_block(struct session *s, size_t point, size_t policy, struct bal_error *err) {
     bool again = true;
-    enum bal_code code = BAL_OK;
+    double delay;
+    enum bal_code code = measure_delay(s, point, policy, &delay, err);
     for (unsigned try = 0; !code && again; try++)
-        code = try_block(s, point, policy, try, &again, err);
+        code = try_block(s, point, policy, try, delay, &again, err);
+    return code;
+}
+
+/* Were blocks measured when nothing asked for the delay of messages? */
+static enum bal_code lacks_delay(const struct session *s, size_t point, size_t policy, bool *lacks,
+                                 struct bal_error *err) {
+    double delay = 0;
+    enum bal_code code = BAL_OK;
+    if (s->e->policy[policy].twin >= 0 && bal_experiment_measures_delay(s->e, point))
+        code = bal_store_read_facts(s->store, s->e, point, policy, "delay", &delay, 1, err);
+    *lacks = isnan(delay);
     return code;
 }
 
@@ -80,8 +112,10 @@ static enum bal_code find_done(struct session *s, bool *there, struct bal_error 
             if (!e->policy[p].real)
                 continue;
             bool *mine = there + (point * e->policies + p) * s->rounds;
-            enum bal_code code =
-                s->options->again ? bal_store_delete_cell(s->store, e, point, p, err) : BAL_OK;
+            bool lacks = false;
+            enum bal_code code = lacks_delay(s, point, p, &lacks, err);
+            if (!code && (s->options->again || lacks))
+                code = bal_store_delete_cell(s->store, e, point, p, err);
             if (!code)
                 code = bal_store_measured(s->store, e, point, p, mine, s->rounds, err);
             if (code)

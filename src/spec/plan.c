@@ -127,6 +127,33 @@ static enum bal_discipline live_discipline(const struct bal_policy *policy) {
     return policy->flags & BAL_SERVES_RANKS ? BAL_DISCIPLINE_NONPREEMPTIVE : BAL_DISCIPLINE_FIFO;
 }
 
+/* ---- the delay of messages, where it is measured ---- */
+
+bool bal_experiment_measures_delay(const struct bal_experiment *e, size_t point) {
+    struct bal_draft draft;
+    bal_plan_point(e, point, &draft);
+    return draft.delay_measured;
+}
+
+void bal_experiment_set_delay(const struct bal_experiment *e, size_t point, size_t policy, double delay) {
+    if (e->own->delay && bal_experiment_measures_delay(e, point))
+        e->own->delay[point * e->policies + policy] = delay;
+}
+
+/* To a prediction: what was measured of the policy in front of it. A draft is used for one after the other. */
+static void set_measured_delay(const struct bal_experiment *e, size_t point, size_t policy,
+                               struct bal_draft *draft) {
+    struct bal_dist *dist = &draft->c.model.network.delay;
+    if (!draft->delay_measured)
+        return;
+    *dist = (struct bal_dist){0};
+    if (!e->own->delay || e->policy[policy].real || policy == 0 ||
+        !(e->own->delay[point * e->policies + policy - 1] > 0))
+        return;
+    bal_dist_parse("det", dist, NULL);
+    bal_dist_scale(dist, e->own->delay[point * e->policies + policy - 1]);
+}
+
 /* Where the file leaves it open, a run is as long as its policy needs to settle, whichever others there are:
  * a trial must not depend on them. For the same reason it is not made longer afterwards; it may be doubted.
  */
@@ -149,6 +176,7 @@ void bal_plan_policy(const struct bal_experiment *e, size_t point, size_t policy
             draft->c.model.discipline = live_discipline(spec->policy);
         draft->c.run.engine = e->policy[policy].real ? BAL_ENGINE_LIVE : BAL_ENGINE_NETWORK;
         draft->c.run.real = e->policy[policy].real;
+        set_measured_delay(e, point, policy, draft);
     }
 }
 

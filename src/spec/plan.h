@@ -19,6 +19,7 @@ struct bal_experiment_private {
     struct bal_draft base; /* without what the axes set */
     const unsigned *item;  /* of each policy: its place in the list of the file */
     struct bal_swept swept[BAL_AXES_MAX][BAL_AXIS_FIELDS_MAX];
+    double *delay; /* that was measured, of each policy at each point in turn; 0: not yet. NULL: none is */
 };
 
 /* The parameter of the policy that this field of an axis sets, or NULL. */
@@ -26,6 +27,13 @@ const struct bal_param *bal_swept_param(const struct bal_swept *swept, const str
 
 /* The model and run at a point, without a policy. */
 void bal_plan_point(const struct bal_experiment *experiment, size_t point, struct bal_draft *draft);
+
+/* At a point, of a policy on real processes, messages take so long each way, in seconds: its prediction is
+ * simulated with that. Without effect where the experiment does not ask for it. */
+void bal_experiment_set_delay(const struct bal_experiment *experiment, size_t point, size_t policy,
+                              double delay);
+/* Does it ask for it there? */
+bool bal_experiment_measures_delay(const struct bal_experiment *experiment, size_t point);
 
 /* Adds a policy to them. */
 void bal_plan_policy(const struct bal_experiment *experiment, size_t point, size_t policy,

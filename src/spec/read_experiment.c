@@ -168,6 +168,7 @@ static enum bal_code check_length(struct bal_reader *reader, int map) {
 static enum bal_code read_settings(struct bal_reader *reader) {
     struct bal_draft *base = &reader->e->own->base;
     bal_draft_init(base);
+    base->live = reader->e->live != NULL;
     enum bal_code code = check_length(reader, reader->root);
     if (!code)
         code = check_length(reader, reader->overrides);
@@ -283,6 +284,18 @@ static enum bal_code read_metrics(struct bal_reader *reader) {
     return code;
 }
 
+/* Room for the delays of messages, where they are measured. */
+static enum bal_code make_delays(struct bal_reader *reader) {
+    struct bal_experiment *e = reader->e;
+    if (!e->live)
+        return BAL_OK;
+    const size_t count = e->points * e->policies;
+    e->own->delay = bal_reader_take(reader, count, sizeof *e->own->delay);
+    for (size_t i = 0; e->own->delay && i < count; i++)
+        e->own->delay[i] = 0;
+    return e->own->delay ? BAL_OK : BAL_E_MEMORY;
+}
+
 static enum bal_code read_all(struct bal_reader *reader) {
     struct bal_experiment *e = reader->e;
     enum bal_code code =
@@ -299,7 +312,7 @@ static enum bal_code read_all(struct bal_reader *reader) {
     e->seed = (uint64_t)bal_reader_number(reader, reader->root, "seed", 1);
     /* Checks that need a correct file come last, so that as many mistakes as possible are found at once. */
     enum bal_code (*const part[])(struct bal_reader *) = {
-        bal_read_live,    bal_read_policies, read_settings,  bal_read_sweep, read_metrics,
+        bal_read_live,    bal_read_policies, read_settings,  bal_read_sweep, make_delays, read_metrics,
         bal_read_figures, bal_read_claims,   check_settings, check_cells};
     for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
         code = part[i](reader);

@@ -20,6 +20,8 @@ struct bal_draft {
     enum bal_discipline discipline; /* as it was set; that of a live case is never auto */
     double window;                  /* last part of a run that is measured, in time; 0: not given */
     double most;                    /* replications that a precision may ask for */
+    bool live;                      /* policies are measured on real processes ... */
+    bool delay_measured;            /* ... and the delay of messages too: bal_experiment_set_delay */
 };
 
 /* Every setting at its default. A setting without a default stays unset: no servers, load NaN. */

@@ -19,7 +19,12 @@ static enum bal_code set_delay(struct bal_draft *draft, const char *text, struct
         1e-9, 1e9, false, "a time above 0, a law such as exp(0.1) or uniform(0.05,0.15), or none"};
     struct bal_dist *dist = &draft->c.model.network.delay;
     double value = 1;
-    if (strcmp(text, "none") == 0) {
+    const bool measured = strcmp(text, "measured") == 0;
+    if (measured && !draft->live)
+        return bal_fail(err, BAL_E_MODEL,
+                        "'measured': only `ballast live` measures it; give a time, a law, or none");
+    draft->delay_measured = measured;
+    if (measured || strcmp(text, "none") == 0) {
         memset(dist, 0, sizeof *dist);
         return BAL_OK;
     }

@@ -96,6 +96,20 @@ enum bal_code bal_store_read_facts(struct bal_store *store, const struct bal_exp
     return BAL_OK;
 }
 
+enum bal_code bal_store_adopt_delays(struct bal_store *store, const struct bal_experiment *e,
+                                     struct bal_error *err) {
+    enum bal_code code = BAL_OK;
+    for (size_t point = 0; e->live && !code && point < e->points; point++)
+        for (size_t p = 0; !code && p < e->policies; p++) {
+            double delay = NAN; /* of the first block, where it is measured */
+            if (e->policy[p].real)
+                code = bal_store_read_facts(store, e, point, p, "delay", &delay, 1, err);
+            if (delay > 0)
+                bal_experiment_set_delay(e, point, p, delay);
+        }
+    return code;
+}
+
 static void mark_replication(void *context, unsigned replication) {
     ((bool *)context)[replication] = true;
 }

@@ -351,7 +351,9 @@ enum bal_code bal_sweep_status(const struct bal_experiment *experiment, struct b
     struct bal_sweep *sweep = alloc_sweep(experiment, store);
     if (!sweep)
         return no_memory(err);
-    const enum bal_code code = plan_sweep(sweep, false, err);
+    enum bal_code code = bal_store_adopt_delays(store, experiment, err);
+    if (!code)
+        code = plan_sweep(sweep, false, err);
     *progress = sweep->progress;
     free_sweep(sweep);
     return code;

@@ -135,6 +135,20 @@ $ sed 's/exp(0.02)/exp/; s/servers: 4/servers: 201/' base >f.yaml; cat >>f.yaml 
 ! ballast: f.yaml:6: keepers: keepers work for stations; leave out `stations: no`
 ? 2
 
+# How long messages take can be measured there, and there alone.
+$ sed 's/dispatchers: 2/&, delay: measured/' base >f.yaml; cat >>f.yaml <<'END'
+> policies: [random]
+> live: {seconds: 1}
+> END
+> ballast check f.yaml
+| f.yaml: in order; plain 10 trials, quick 10 trials, full 10 trials
+$ sed -i '/^live/d' f.yaml; ballast check f.yaml
+! ballast: f.yaml:4: delay: 'measured': only `ballast live` measures it; give a time, a law, or none
+? 2
+$ ballast compare --servers 4 --delay measured --policy random
+! ballast: --delay measured: 'measured': only `ballast live` measures it; give a time, a law, or none
+? 2
+
 # What is measured is not simulated, and has its own place among the results.
 $ cat base - >f.yaml <<'END'
 > policies: [jiq, {nginx: random two}]
