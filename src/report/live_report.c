@@ -115,8 +115,8 @@ static void add_row(void *context, const struct rig_row *row) {
                  (row->offers - row->rode) / row->requests);
     const size_t named = strlen(rows->delays);
     if (row->delay > 0 && row->first)
-        snprintf(rows->delays + named, sizeof rows->delays - named, "%s%s %.2g", named ? ", " : "", row->label,
-                 1e3 * row->delay);
+        snprintf(rows->delays + named, sizeof rows->delays - named, "%s%s %.2g", named ? ", " : "",
+                 row->label, 1e3 * row->delay);
     const size_t used = strlen(rows->undecided);
     if (*row->reason)
         snprintf(rows->undecided + used, sizeof rows->undecided - used, "%s%s%s%s: %s", used ? "\n" : "",
@@ -173,10 +173,11 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
         1e3 * rows->late / rows->count, 1e3 * rows->overslept / rows->count);
     bal_table_wrap("", text, 0, out);
     if (*rows->delays) {
-        snprintf(text, sizeof text,
-                 "Messages took so many ms each way, measured on the idle fleet, and take as long in the lab: "
-                 "%.700s.",
-                 rows->delays);
+        snprintf(
+            text, sizeof text,
+            "Messages took so many ms each way, measured on the idle fleet, and take as long in the lab: "
+            "%.700s.",
+            rows->delays);
         bal_table_wrap("", text, 0, out);
     }
     if (rows->again > 0)

@@ -43,8 +43,8 @@ static bool set_realtime_priority(bool on) {
     return sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param) == 0;
 }
 
-/* In front of the first block of a policy, on a fleet of its own, so that nothing of it is counted there. NaN:
- * it is not asked for. */
+/* In front of the first block of a policy, on a fleet of its own, so that nothing of it is counted there.
+ * NaN: it is not asked for. */
 static enum bal_code measure_delay(struct session *s, size_t point, size_t policy, double *delay,
                                    struct bal_error *err) {
     *delay = NAN;

@@ -140,7 +140,8 @@ void bal_experiment_set_delay(const struct bal_experiment *e, size_t point, size
         e->own->delay[point * e->policies + policy] = delay;
 }
 
-/* To a prediction: what was measured of the policy in front of it. A draft is used for one after the other. */
+/* To a prediction: what was measured of the policy in front of it. A draft is used for one after the other.
+ */
 static void set_measured_delay(const struct bal_experiment *e, size_t point, size_t policy,
                                struct bal_draft *draft) {
     struct bal_dist *dist = &draft->c.model.network.delay;

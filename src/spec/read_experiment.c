@@ -312,8 +312,8 @@ static enum bal_code read_all(struct bal_reader *reader) {
     e->seed = (uint64_t)bal_reader_number(reader, reader->root, "seed", 1);
     /* Checks that need a correct file come last, so that as many mistakes as possible are found at once. */
     enum bal_code (*const part[])(struct bal_reader *) = {
-        bal_read_live,    bal_read_policies, read_settings,  bal_read_sweep, make_delays, read_metrics,
-        bal_read_figures, bal_read_claims,   check_settings, check_cells};
+        bal_read_live, bal_read_policies, read_settings,   bal_read_sweep, make_delays,
+        read_metrics,  bal_read_figures,  bal_read_claims, check_settings, check_cells};
     for (size_t i = 0; !code && i < sizeof part / sizeof *part; i++)
         code = part[i](reader);
     return code;
