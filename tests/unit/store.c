@@ -670,8 +670,53 @@ static void read_only_files(void **state) {
     assert_int_equal(reading, BAL_OK);
 }
 
+static double delay_of(const struct bal_experiment *e, size_t policy) {
+    struct bal_case c;
+    bal_experiment_case(e, 0, policy, &c);
+    return c.model.network.delay.mean;
+}
+
+/* Each system's own goes to its prediction, and to nothing else; the arrivals stay what they were. */
+static void predictions_get_the_delay_that_was_measured(void **state) {
+    (void)state;
+    static const char text[] = "title: x\nfleet: {servers: 2}\nworkload: {load: 0.5, service: exp(0.05)}\n"
+                               "network: {dispatchers: 2, delay: measured}\npolicies: [jiq, least-conn]\n"
+                               "live: {rounds: 2}\n";
+    struct bal_store *store = open_store("delay.db", BAL_STORE_WRITE);
+    struct bal_experiment *e = read_text(text);
+    struct bal_histogram *response = calloc(1, sizeof *response), *waiting = calloc(1, sizeof *waiting);
+    const struct bal_trial trial = make_trial(1, response, waiting);
+    const struct bal_fact facts[] = {{"delay", 0.0002}, {"delay", 0.0004}};
+    struct bal_case before, after;
+    bal_experiment_case(e, 0, 1, &before);
+    assert_int_equal(bal_store_adopt_delays(store, e, NULL), BAL_OK);
+    assert_true(delay_of(e, 1) == 0);
+    for (size_t i = 0; i < 2; i++) { /* each is followed by its prediction */
+        assert_int_equal(bal_store_put_measured(store, e, 0, 2 * i, 0, &trial, &facts[i], 1, NULL), BAL_OK);
+        assert_int_equal(bal_store_put_measured(store, e, 0, 2 * i, 1, &trial, NULL, 0, NULL), BAL_OK);
+    }
+    assert_int_equal(bal_store_adopt_delays(store, e, NULL), BAL_OK);
+    assert_true(delay_of(e, 0) == 0 && delay_of(e, 2) == 0);
+    assert_true(delay_of(e, 1) == 0.0002 && delay_of(e, 3) == 0.0004);
+    bal_experiment_case(e, 0, 1, &after);
+    assert_true(before.run.seed == after.run.seed);
+    struct bal_sweep_progress progress; /* what was measured is found there, behind a prediction too */
+    assert_int_equal(bal_sweep_status(e, store, &progress, NULL), BAL_OK);
+    assert_int_equal(progress.done, 4);
+    bal_experiment_free(e);
+    e = read_text(text);
+    assert_true(delay_of(e, 3) == 0);
+    assert_int_equal(bal_store_adopt_delays(store, e, NULL), BAL_OK);
+    assert_true(delay_of(e, 3) == 0.0004);
+    bal_experiment_free(e);
+    bal_store_close(store);
+    free(response);
+    free(waiting);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(predictions_get_the_delay_that_was_measured),
         cmocka_unit_test(packed_trials_unpack),
         cmocka_unit_test(damaged_histograms_are_refused),
         cmocka_unit_test(trials_come_back),
