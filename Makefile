@@ -74,6 +74,11 @@ install-nginx: nginx
 	@PREFIX='$(if $(filter file,$(origin PREFIX)),,$(abspath $(PREFIX)))' \
 	    nginx/install build/nginx/ngx_http_ballast_module.so
 
+.PHONY: uninstall-nginx
+uninstall-nginx:
+	@PREFIX='$(if $(filter file,$(origin PREFIX)),,$(abspath $(PREFIX)))' \
+	    nginx/install --remove build/nginx/ngx_http_ballast_module.so
+
 # The same code in a browser: build/playground/index.html, for any static web server or as a file.
 .PHONY: playground
 playground:
@@ -277,6 +282,7 @@ help:
 	@echo 'make demo-live        measure policies on real servers and compare with the lab (2 minutes)'
 	@echo 'make nginx            build the module for nginx, build/nginx/ngx_http_ballast_module.so'
 	@echo 'make install-nginx    install it where this nginx looks for modules; PREFIX and DESTDIR are honoured'
+	@echo 'make uninstall-nginx  remove it again'
 	@echo 'make playground       the same code as a page for browsers, build/playground/index.html'
 	@echo 'make test             build and run all tests, also under sanitizers and valgrind (eleven minutes)'
 	@echo 'make test-load        run tests with processes ROUNDS times on a busy machine (hours)'
