@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "format/csv.h"
 #include "report/doubt_notes.h"
+#include "report/json_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -44,21 +45,17 @@ void bal_comparison_order(const struct bal_result *results, size_t count, size_t
     }
 }
 
-static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate, bool known) {
-    bal_json_number(json, key, known ? estimate.mean : NAN);
-}
+static const struct bal_estimate unknown = {NAN, NAN};
 
 /* Percentiles that were asked for in addition to the usual ones. */
 static void json_asked(struct json *json, const struct bal_case *c, const struct bal_result *result,
                        enum bal_distribution distribution, bool known) {
     const struct bal_percentiles *asked = c->run.percentiles;
     for (unsigned i = 0; asked && i < asked->count; i++) {
-        char name[BAL_PERCENTILE_TEXT], ci[BAL_PERCENTILE_TEXT + 4];
-        if (bal_distribution_metric(distribution, asked->quantile[i]) < BAL_METRIC_COUNT)
-            continue;
-        snprintf(ci, sizeof ci, "%s_ci", bal_percentile_name(asked->quantile[i], name));
-        bal_json_number(json, name, known ? result->percentile[distribution][i].mean : NAN);
-        bal_json_number(json, ci, known ? result->percentile[distribution][i].half_width : NAN);
+        char name[BAL_PERCENTILE_TEXT];
+        if (bal_distribution_metric(distribution, asked->quantile[i]) == BAL_METRIC_COUNT)
+            bal_json_estimate(json, bal_percentile_name(asked->quantile[i], name), "_ci",
+                              known ? result->percentile[distribution][i] : unknown);
     }
 }
 
@@ -77,68 +74,79 @@ static void json_rare(struct json *json, const struct bal_case *c, const struct 
     bal_json_close(json, ']');
 }
 
-/* A share, a rate or a mean as KEY, and its half-width as KEY_ci. */
-static void json_share(struct json *json, const char *key, struct bal_estimate estimate, bool known) {
-    char ci[40];
-    snprintf(ci, sizeof ci, "%s_ci", key);
-    json_estimate(json, key, estimate, known);
-    bal_json_number(json, ci, known ? estimate.half_width : NAN);
+/* The mean of an object, and its half-width. */
+static void json_mean(struct json *json, struct bal_estimate mean) {
+    bal_json_number(json, "mean", mean.mean);
+    bal_json_number(json, "ci", mean.half_width);
+}
+
+/* Metrics as KEY and KEY_ci, from `first` on; unknown unless `known`. */
+static void json_metrics(struct json *json, const char *const *names, unsigned count,
+                         const struct bal_estimate *first, bool known) {
+    for (unsigned i = 0; i < count; i++)
+        bal_json_estimate(json, names[i], "_ci", known ? first[i] : unknown);
+}
+
+/* Metrics that JSON has as objects, by their names there. */
+struct member {
+    const char *name;
+    enum bal_metric metric;
+};
+static const struct member messages[] = {{"probes_per_job", BAL_PROBES_PER_JOB},
+                                         {"reports_per_job", BAL_REPORTS_PER_JOB},
+                                         {"per_job", BAL_MESSAGES_PER_JOB},
+                                         {"per_time", BAL_MESSAGES_PER_TIME},
+                                         {NULL, 0}};
+static const struct member power[] = {{"mean", BAL_POWER_MEAN},
+                                      {"waste", BAL_POWER_WASTE},
+                                      {"energy_per_job", BAL_ENERGY_PER_JOB},
+                                      {"busy", BAL_SERVERS_BUSY},
+                                      {"standby", BAL_SERVERS_STANDBY},
+                                      {"setup", BAL_SERVERS_SETUP},
+                                      {"off", BAL_SERVERS_OFF},
+                                      {NULL, 0}};
+static const struct member stealing[] = {{"requests", BAL_STEALING_REQUESTS},
+                                         {"steals", BAL_STEALING_STEALS},
+                                         {"moved", BAL_STEALING_MOVED},
+                                         {NULL, 0}};
+static const struct member high_tail[] = {
+    {"1", BAL_HIGH_TAIL_1}, {"2", BAL_HIGH_TAIL_2}, {"3", BAL_HIGH_TAIL_3}, {NULL, 0}};
+
+/* Each as KEY and KEY_ci. The caller closes the object. */
+static void json_open_members(struct json *json, const char *key, const struct member *member,
+                              const struct bal_result *result) {
+    bal_json_open_line(json, key, '{');
+    for (; member->name; member++)
+        bal_json_estimate(json, member->name, "_ci", result->metric[member->metric]);
 }
 
 /* mean, ci and percentiles; the metric of the mean comes before that of the median, and what follows it is in
  * the order of BAL_TIME_METRICS. */
 static void json_times(struct json *json, const char *key, const struct bal_case *c,
                        const struct bal_result *result, enum bal_distribution distribution) {
-    static const char *const names[] = {"p50", "p90", "p99", "p999"};
+    static const char *const names[] = {"p50", "p90", "p99", "p999", "probability"};
     const int first = (int)bal_distribution_median(distribution) - 1;
+    const struct bal_estimate *metric = &result->metric[first];
     const bool known = bal_comparison_has_means(result);
     bal_json_open_line(json, key, '{');
-    json_estimate(json, "mean", result->metric[first], known);
-    bal_json_number(json, "ci", known ? result->metric[first].half_width : NAN);
-    for (int i = 0; i < 4; i++) {
-        char ci[16];
-        snprintf(ci, sizeof ci, "%s_ci", names[i]);
-        json_estimate(json, names[i], result->metric[first + 1 + i], known);
-        bal_json_number(json, ci, known ? result->metric[first + 1 + i].half_width : NAN);
-    }
+    json_mean(json, known ? metric[0] : unknown);
+    json_metrics(json, names, 4, metric + 1, known);
     json_asked(json, c, result, distribution, known);
     json_rare(json, c, result);
     if (first == BAL_WAITING_MEAN || first == BAL_HIGH_WAITING_MEAN || first == BAL_LOW_WAITING_MEAN)
-        json_share(json, "probability", result->metric[first + 5], known);
+        json_metrics(json, names + 4, 1, metric + 5, known);
     bal_json_close(json, '}');
 }
 
 static void json_queue(struct json *json, const struct bal_result *result) {
     const bool known = bal_comparison_has_means(result);
     bal_json_open_line(json, "queue", '{');
-    json_estimate(json, "mean", result->metric[BAL_QUEUE_MEAN], known);
-    bal_json_number(json, "ci", known ? result->metric[BAL_QUEUE_MEAN].half_width : NAN);
-    json_share(json, "total", result->metric[BAL_QUEUE_TOTAL], known);
+    json_mean(json, known ? result->metric[BAL_QUEUE_MEAN] : unknown);
+    bal_json_estimate(json, "total", "_ci", known ? result->metric[BAL_QUEUE_TOTAL] : unknown);
     bal_json_open_line(json, "tail", '[');
     for (int i = 0; known && i < BAL_TAIL_LEVELS && result->tail[i] > 1e-9; i++)
         bal_json_number(json, NULL, result->tail[i]);
     bal_json_close(json, ']');
-    bal_json_close(json, '}');
-}
-
-static void json_messages(struct json *json, const struct bal_result *result) {
-    bal_json_open_line(json, "messages", '{');
-    json_share(json, "probes_per_job", result->metric[BAL_PROBES_PER_JOB], true);
-    json_share(json, "reports_per_job", result->metric[BAL_REPORTS_PER_JOB], true);
-    json_share(json, "per_job", result->metric[BAL_MESSAGES_PER_JOB], true);
-    json_share(json, "per_time", result->metric[BAL_MESSAGES_PER_TIME], true);
-    bal_json_close(json, '}');
-}
-
-static void json_power(struct json *json, const struct bal_result *result) {
-    bal_json_open_line(json, "power", '{');
-    json_share(json, "mean", result->metric[BAL_POWER_MEAN], true);
-    json_share(json, "waste", result->metric[BAL_POWER_WASTE], true);
-    json_share(json, "energy_per_job", result->metric[BAL_ENERGY_PER_JOB], true);
-    json_share(json, "busy", result->metric[BAL_SERVERS_BUSY], true);
-    json_share(json, "standby", result->metric[BAL_SERVERS_STANDBY], true);
-    json_share(json, "setup", result->metric[BAL_SERVERS_SETUP], true);
-    json_share(json, "off", result->metric[BAL_SERVERS_OFF], true);
     bal_json_close(json, '}');
 }
 
@@ -150,36 +158,19 @@ static void json_proof(struct json *json, const struct bal_theory_row *theory_ro
     bal_json_bool(json, "bound_holds", theory_row->bound.holds);
 }
 
-static void json_stealing(struct json *json, const struct bal_result *result,
-                          const struct bal_theory_row *theory_row) {
-    bal_json_open_line(json, "stealing", '{');
-    json_share(json, "requests", result->metric[BAL_STEALING_REQUESTS], true);
-    json_share(json, "steals", result->metric[BAL_STEALING_STEALS], true);
-    json_share(json, "moved", result->metric[BAL_STEALING_MOVED], true);
-    if (theory_row->chain)
-        json_proof(json, theory_row);
-    bal_json_close(json, '}');
-}
-
-/* Servers with at least one, two and three high jobs. */
-static void json_tail(struct json *json, const struct bal_estimate *tail) {
-    bal_json_open(json, "queue", '{');
-    bal_json_open_line(json, "tail", '{');
-    for (int i = 0; i < 3; i++)
-        json_share(json, (const char *[]){"1", "2", "3"}[i], tail[i], true);
-    bal_json_close(json, '}');
-    bal_json_close(json, '}');
-}
-
 static void json_class(struct json *json, const char *key, const struct bal_case *c,
                        const struct bal_result *result, enum bal_distribution response,
                        enum bal_distribution waiting, int probes) {
     bal_json_open(json, key, '{');
     json_times(json, "response", c, result, response);
     json_times(json, "waiting", c, result, waiting);
-    json_share(json, "probes_per_job", result->metric[probes], true);
-    if (response == BAL_OF_HIGH_RESPONSE)
-        json_tail(json, &result->metric[BAL_HIGH_TAIL_1]);
+    bal_json_estimate(json, "probes_per_job", "_ci", result->metric[probes]);
+    if (response == BAL_OF_HIGH_RESPONSE) {
+        bal_json_open(json, "queue", '{');
+        json_open_members(json, "tail", high_tail, result);
+        bal_json_close(json, '}');
+        bal_json_close(json, '}');
+    }
     bal_json_close(json, '}');
 }
 
@@ -187,7 +178,7 @@ static void json_classes(struct json *json, const struct bal_case *c, const stru
     bal_json_open(json, "classes", '{');
     json_class(json, "high", c, result, BAL_OF_HIGH_RESPONSE, BAL_OF_HIGH_WAITING, BAL_HIGH_PROBES_PER_JOB);
     json_class(json, "low", c, result, BAL_OF_LOW_RESPONSE, BAL_OF_LOW_WAITING, BAL_LOW_PROBES_PER_JOB);
-    json_share(json, "moves_per_high_job", result->metric[BAL_MOVES_PER_HIGH_JOB], true);
+    bal_json_estimate(json, "moves_per_high_job", "_ci", result->metric[BAL_MOVES_PER_HIGH_JOB]);
     bal_json_close(json, '}');
 }
 
@@ -272,13 +263,6 @@ static void json_theory(struct json *json, const struct bal_theory_row *theory_r
     bal_json_close(json, '}');
 }
 
-static void json_pair(struct json *json, const char *key, struct bal_estimate estimate) {
-    bal_json_open_line(json, key, '{');
-    bal_json_number(json, "mean", estimate.mean);
-    bal_json_number(json, "ci", estimate.half_width);
-    bal_json_close(json, '}');
-}
-
 /* How heavy the load was, and of what lay at all servers together what was measured. */
 static void json_load(struct json *json, const struct bal_result *result) {
     static const char *const names[] = {"p50", "p90", "p99", "p999", "tail"};
@@ -300,16 +284,22 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     json_times(json, "response", c, result, BAL_OF_RESPONSE);
     json_times(json, "waiting", c, result, BAL_OF_WAITING);
     json_queue(json, result);
-    json_messages(json, result);
-    json_power(json, result);
-    json_share(json, "lost", result->metric[BAL_LOST], true);
-    json_share(json, "refused", result->metric[BAL_REFUSED], true);
+    json_open_members(json, "messages", messages, result);
+    bal_json_close(json, '}');
+    json_open_members(json, "power", power, result);
+    bal_json_close(json, '}');
+    bal_json_estimate(json, "lost", "_ci", result->metric[BAL_LOST]);
+    bal_json_estimate(json, "refused", "_ci", result->metric[BAL_REFUSED]);
     if (c->model.patience.mean > 0)
-        json_share(json, "gave_up", result->metric[BAL_GAVE_UP], true);
+        bal_json_estimate(json, "gave_up", "_ci", result->metric[BAL_GAVE_UP]);
     if (bal_network_fails(&c->model.network) || bal_failures_happen(&c->model.failures))
-        json_share(json, "failed", result->metric[BAL_FAILED], true);
-    if (c->model.steal.kind != BAL_STEAL_NONE)
-        json_stealing(json, result, theory_row);
+        bal_json_estimate(json, "failed", "_ci", result->metric[BAL_FAILED]);
+    if (c->model.steal.kind != BAL_STEAL_NONE) {
+        json_open_members(json, "stealing", stealing, result);
+        if (theory_row->chain)
+            json_proof(json, theory_row);
+        bal_json_close(json, '}');
+    }
     if (c->model.classes)
         json_classes(json, c, result);
     if (c->model.class_count > 2)
@@ -324,10 +314,10 @@ void bal_comparison_json_fields(struct json *json, const struct bal_case *c, con
     if (result->controls > 0)
         bal_json_count(json, "controls", result->controls);
     json_load(json, result);
-    json_pair(json, "transient", result->metric[BAL_TRANSIENT]);
-    json_pair(json, "drift", result->metric[BAL_DRIFT]);
+    bal_json_interval(json, "transient", result->metric[BAL_TRANSIENT]);
+    bal_json_interval(json, "drift", result->metric[BAL_DRIFT]);
     if (!isnan(result->metric[BAL_FLUID_DISTANCE].mean))
-        json_pair(json, "fluid_distance", result->metric[BAL_FLUID_DISTANCE]);
+        bal_json_interval(json, "fluid_distance", result->metric[BAL_FLUID_DISTANCE]);
     bal_json_number(json, "time", result->time);
     bal_json_number(json, "warmup", result->warmup);
     bal_json_count(json, "jobs", result->jobs);
@@ -346,10 +336,10 @@ static bool has_metric(const struct bal_result *result, int metric) {
 }
 
 void bal_comparison_json_metrics(struct json *json, const struct bal_result *result) {
-    static const struct bal_estimate unknown = {NAN, NAN};
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
         if (result->replications > 0 && !isnan(result->metric[m].mean))
-            json_pair(json, bal_metric_table[m].name, has_metric(result, m) ? result->metric[m] : unknown);
+            bal_json_interval(json, bal_metric_table[m].name,
+                              has_metric(result, m) ? result->metric[m] : unknown);
 }
 
 void bal_comparison_json_result(struct json *json, const struct bal_case *c, const struct bal_result *result,
@@ -362,61 +352,21 @@ void bal_comparison_json_result(struct json *json, const struct bal_case *c, con
     bal_json_close(json, '}');
 }
 
-static void json_steal(struct json *json, const struct bal_model *model) {
-    char text[BAL_STEAL_TEXT];
-    if (model->steal.kind == BAL_STEAL_NONE)
-        return;
-    bal_steal_print(&model->steal, text, sizeof text);
-    bal_json_text(json, "steal", text);
-    bal_json_text(json, "victims", model->others ? "others" : "all");
-}
-
 /* What arrives, and the parts of the model that are not as usual. */
 static void json_work(struct json *json, const struct bal_model *model) {
-    char text[BAL_CURVE_TEXT];
-    json_steal(json, model);
-    if (model->clock == BAL_CLOCK_SLOTTED)
-        bal_json_text(json, "clock", bal_clock_text(model->clock));
-    if (model->clock == BAL_CLOCK_SLOTTED && model->steal.kind != BAL_STEAL_NONE) {
-        char placement[BAL_PLACEMENT_TEXT];
-        bal_placement_print(&model->placement, placement, sizeof placement);
-        bal_json_text(json, "placement", placement);
-        return;
-    }
-    if (model->clock == BAL_CLOCK_SLOTTED) {
-        bal_batch_print(&model->batch, text, sizeof text);
-        bal_json_text(json, "batch", text);
-        bal_json_bool(json, "split", model->split);
-        return;
-    }
-    bal_dist_print(&model->size, text, sizeof text);
-    bal_json_text(json, "service", text);
-    if (model->tasks > 1)
-        bal_json_count(json, "tasks", model->tasks);
-    if (model->buffer > 0)
-        bal_json_count(json, "buffer", model->buffer);
-    if (model->curve.kind != BAL_CURVE_CONSTANT) {
-        bal_curve_print(&model->curve, text, sizeof text);
-        bal_json_text(json, "curve", text);
-    }
-    if (model->standby.mean > 0) {
-        bal_dist_print(&model->standby, text, sizeof text);
-        bal_json_text(json, "standby", text);
-    }
-    if (model->setup.mean > 0) {
-        bal_dist_print(&model->setup, text, sizeof text);
-        bal_json_text(json, "setup", text);
-    }
+    const bool slotted = model->clock == BAL_CLOCK_SLOTTED, steals = model->steal.kind != BAL_STEAL_NONE;
+    bal_json_model(json, model, steals ? "steal victims" : "");
+    bal_json_model(json, model,
+                   slotted && steals ? "clock placement"
+                   : slotted         ? "clock batch split!"
+                                     : "service tasks#? buffer#? curve? standby? setup?");
 }
 
 static void json_spec(struct json *json, const struct comparison *comparison) {
     const struct bal_case *c = &comparison->cases[0];
     char text[1000];
     bal_json_open(json, "spec", '{');
-    bal_servers_print(&c->model.servers, text, sizeof text);
-    bal_json_text(json, "servers", text);
-    bal_json_slots(json, &c->model);
-    bal_json_number(json, "load", c->model.load);
+    bal_json_model(json, &c->model, "servers slots#? load#");
     json_work(json, &c->model);
     if (c->model.classes) {
         bal_json_number(json, "high", c->model.high);

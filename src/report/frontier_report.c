@@ -11,6 +11,7 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/doubt_notes.h"
+#include "report/json_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -286,37 +287,20 @@ void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
 
 static void json_spec(struct json *json, const struct bal_frontier_question *q, bool load) {
     const struct bal_model *model = &q->model;
-    char text[BAL_PLACEMENT_TEXT];
+    const bool slotted = model->clock == BAL_CLOCK_SLOTTED;
+    char policy[BAL_PLACEMENT_TEXT];
     bal_json_open(json, "spec", '{');
-    bal_policy_print(&q->policy, text, sizeof text);
-    bal_json_text(json, "policy", text);
-    bal_servers_print(&model->servers, text, sizeof text);
-    bal_json_text(json, "servers", text);
+    bal_policy_print(&q->policy, policy, sizeof policy);
+    bal_json_text(json, "policy", policy);
+    bal_json_model(json, model, "servers");
     bal_json_text(json, "time", bal_clock_text(model->clock));
-    if (load)
-        bal_json_number(json, "load", model->load);
-    if (model->clock == BAL_CLOCK_SLOTTED && !is_chain(q)) {
-        bal_batch_print(&model->batch, text, sizeof text);
-        bal_json_text(json, "batch", text);
-        bal_json_bool(json, "split", model->split);
-    } else if (!is_chain(q)) {
-        bal_dist_print(&model->size, text, sizeof text);
-        bal_json_text(json, "service", text);
-    }
-    bal_json_slots(json, model);
+    bal_json_model(json, model, load ? "load#" : "");
+    bal_json_model(json, model, is_chain(q) ? "" : slotted ? "batch split!" : "service");
+    bal_json_model(json, model, "slots#?");
     if (model->classes)
         bal_json_number(json, "high", model->high);
-    if (model->buffer > 0)
-        bal_json_count(json, "buffer", model->buffer);
-    if (is_chain(q)) {
-        bal_placement_print(&model->placement, text, sizeof text);
-        bal_json_text(json, "placement", text);
-        bal_json_text(json, "victims", model->others ? "others" : "all");
-    }
-    if (q->axis == BAL_FRONTIER_LOAD) {
-        bal_steal_print(&model->steal, text, sizeof text);
-        bal_json_text(json, "steal", text);
-    }
+    bal_json_model(json, model, is_chain(q) ? "buffer#? placement victims" : "buffer#?");
+    bal_json_model(json, model, q->axis == BAL_FRONTIER_LOAD ? "steal" : "");
     bal_json_text(json, "axis", axis_name(q));
     bal_json_number(json, "error", q->error);
     bal_json_count(json, "seed", q->seed);
@@ -339,10 +323,8 @@ static void json_found(struct json *json, const struct bal_frontier *f) {
         bal_json_open_line(json, NULL, '{');
         bal_json_number(json, "at", point->at);
         bal_json_text(json, "verdict", bal_verdict_text(point->verdict));
-        bal_json_number(json, "drift", point->drift.mean);
-        bal_json_number(json, "drift.half", point->drift.half_width);
-        bal_json_number(json, "growth", point->growth.mean);
-        bal_json_number(json, "growth.half", point->growth.half_width);
+        bal_json_estimate(json, "drift", ".half", point->drift);
+        bal_json_estimate(json, "growth", ".half", point->growth);
         bal_json_count(json, "looks", point->looks);
         bal_json_number(json, "time", point->time);
         bal_json_close(json, '}');

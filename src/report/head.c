@@ -46,13 +46,6 @@ void bal_head_slots(const struct bal_model *model, char *text, size_t size) {
         text[0] = 0;
 }
 
-void bal_json_slots(struct json *json, const struct bal_model *model) {
-    if (model->slots == BAL_SLOTS_ALL)
-        bal_json_text(json, "slots", "all");
-    else if (model->slots > 1)
-        bal_json_count(json, "slots", model->slots);
-}
-
 void bal_head_print(const struct bal_head *head, FILE *out) {
     bal_table_wrap("", head->text, 0, out);
 }

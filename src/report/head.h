@@ -20,10 +20,8 @@ void bal_head_add(struct bal_head *head, const char *format, ...) __attribute__(
 void bal_head_add_settings(struct bal_head *head, const struct bal_draft *draft, bool model,
                            const char *const *told);
 
-/* " of 8 slots" behind a fleet, " that work on all jobs at once", or nothing. The canonical slots as JSON,
- * where there are several. */
+/* " of 8 slots" behind a fleet, " that work on all jobs at once", or nothing. */
 void bal_head_slots(const struct bal_model *model, char *text, size_t size);
-void bal_json_slots(struct json *json, const struct bal_model *model);
 
 void bal_head_print(const struct bal_head *head, FILE *out);
 

@@ -6,6 +6,7 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/head.h"
+#include "report/json_parts.h"
 #include "spec/fields.h"
 #include "spec/plan.h"
 
@@ -264,25 +265,18 @@ enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_exp
 
 /* ---- for programs ---- */
 
-static void json_estimate(struct json *json, const char *key, const struct bal_estimate *estimate) {
-    char name[NAME];
-    bal_json_number(json, key, estimate->mean);
-    snprintf(name, sizeof name, "%s_ci", key);
-    bal_json_number(json, name, estimate->half_width);
-}
-
 static void json_row(void *context, const struct rig_row *row) {
     struct json *json = context;
     bal_json_open_line(json, NULL, '{');
     bal_json_text(json, "system", row->label);
     if (*row->class_)
         bal_json_text(json, "class", row->class_);
-    json_estimate(json, "mean", &row->mean);
-    json_estimate(json, "p99", &row->p99);
-    json_estimate(json, "lab_mean", &row->lab_mean);
-    json_estimate(json, "lab_p99", &row->lab_p99);
-    json_estimate(json, "mean_ratio", &row->mean_ratio);
-    json_estimate(json, "p99_ratio", &row->p99_ratio);
+    bal_json_estimate(json, "mean", "_ci", row->mean);
+    bal_json_estimate(json, "p99", "_ci", row->p99);
+    bal_json_estimate(json, "lab_mean", "_ci", row->lab_mean);
+    bal_json_estimate(json, "lab_p99", "_ci", row->lab_p99);
+    bal_json_estimate(json, "mean_ratio", "_ci", row->mean_ratio);
+    bal_json_estimate(json, "p99_ratio", "_ci", row->p99_ratio);
     bal_json_number(json, "requests", row->requests);
     bal_json_number(json, "lost", row->lost);
     bal_json_number(json, "doubled", row->doubled);

@@ -9,6 +9,7 @@
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 #include "report/head.h"
+#include "report/json_parts.h"
 #include "report/judgements.h"
 #include "report/metric.h"
 #include "report/sizes.h"
@@ -193,13 +194,6 @@ static void json_experiment(struct json *json, const struct bal_experiment *e) {
     bal_json_close(json, '}');
 }
 
-static void json_estimate(struct json *json, const char *name, const struct bal_estimate *estimate) {
-    bal_json_open_line(json, name, '{');
-    bal_json_number(json, "mean", estimate->mean);
-    bal_json_number(json, "ci", estimate->half_width);
-    bal_json_close(json, '}');
-}
-
 /* Also the quantities of the experiment that are none of the metrics that every trial has. */
 static enum bal_code json_metrics(struct walk *w, const struct outcome_row *row) {
     struct json *json = w->into;
@@ -213,7 +207,7 @@ static enum bal_code json_metrics(struct walk *w, const struct outcome_row *row)
         const enum bal_code code = value_of(w, row, w->e->metric[i], &value);
         if (code)
             return code;
-        json_estimate(json, bal_quantity_text(w->e->metric[i], text), &value);
+        bal_json_interval(json, bal_quantity_text(w->e->metric[i], text), value);
     }
     bal_json_close(json, '}');
     return BAL_OK;
@@ -228,7 +222,7 @@ static enum bal_code json_ratio(struct walk *w, const struct outcome_row *row) {
         const enum bal_code code = ratio_of(w, row, w->e->metric[i], &ratio, NULL);
         if (code)
             return code;
-        json_estimate(json, bal_quantity_text(w->e->metric[i], text), &ratio);
+        bal_json_interval(json, bal_quantity_text(w->e->metric[i], text), ratio);
     }
     bal_json_close(json, '}');
     return BAL_OK;

@@ -9,6 +9,7 @@
 #include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
+#include "report/json_parts.h"
 #include "report/metric.h"
 #include "report/sizes.h"
 
@@ -211,12 +212,7 @@ void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
 }
 
 static void json_setting(struct json *json, const struct bal_case *c, double time) {
-    char text[1000];
-    bal_servers_print(&c->model.servers, text, sizeof text);
-    bal_json_text(json, "servers", text);
-    bal_json_number(json, "load", c->model.load);
-    bal_dist_print(&c->model.size, text, sizeof text);
-    bal_json_text(json, "service", text);
+    bal_json_model(json, &c->model, "servers load# service");
     bal_json_number(json, "time", time);
     bal_json_count(json, "replications", c->replications);
     bal_json_count(json, "seed", c->run.seed);

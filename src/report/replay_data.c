@@ -7,6 +7,7 @@
 #include "format/csv.h"
 #include "format/json.h"
 #include "report/doubt_notes.h"
+#include "report/json_parts.h"
 #include "report/log_report.h"
 #include "report/replay_cells.h"
 
@@ -188,38 +189,19 @@ static void json_demand(struct json *json, const struct bal_demand *demand) {
     bal_json_close(json, '}');
 }
 
-static void json_law(struct json *json, const char *key, const struct bal_dist *dist) {
-    char text[BAL_DIST_TEXT];
-    if (!(dist->mean > 0))
-        return;
-    bal_dist_print(dist, text, sizeof text);
-    bal_json_text(json, key, text);
-}
-
 static void json_spec(struct json *json, const struct bal_replay_report *report) {
     const struct bal_replay *replay = report->replay;
-    char text[1000];
     bal_json_open(json, "spec", '{');
-    bal_servers_print(&replay->model.servers, text, sizeof text);
-    bal_json_text(json, "servers", text);
+    bal_json_model(json, &replay->model, "servers");
     bal_json_bool(json, "servers_given", !(report->sized_for > 0 || report->recorded));
     bal_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
     bal_json_bool(json, "slots_guessed", bal_recovery_slots_are_guessed(report->times));
-    if (replay->model.steal.kind != BAL_STEAL_NONE) {
-        char steal[BAL_STEAL_TEXT];
-        bal_steal_print(&replay->model.steal, steal, sizeof steal);
-        bal_json_text(json, "steal", steal);
-    }
+    bal_json_model(json, &replay->model, "steal?");
     bal_json_number(json, "speedup", replay->speedup);
     bal_json_number(json, "load", bal_replay_load(replay, report->demand->work));
     bal_json_number(json, "busiest_load", bal_replay_load(replay, report->demand->peak_work));
-    json_law(json, "standby", &replay->model.standby);
-    json_law(json, "setup", &replay->model.setup);
-    const struct bal_watts watts = bal_watts_of(&replay->model.watts);
-    bal_watts_print(&watts, text, sizeof text);
-    bal_json_text(json, "watts", text);
-    if (replay->model.classes)
-        bal_json_text(json, "discipline", bal_discipline_text(replay->model.discipline));
+    bal_json_model(json, &replay->model,
+                   replay->model.classes ? "standby? setup? watts discipline" : "standby? setup? watts");
     if (replay->failing > 0) {
         bal_json_count(json, "failing", replay->failing);
         bal_json_number(json, "fail_at", replay->fail_at);
@@ -245,13 +227,9 @@ static void json_estimates(struct json *json, const char *key, const struct bal_
                            const struct bal_replay_report *report) {
     bal_json_open_line(json, key, '{');
     for (int t = BAL_TIME_MEAN; t < BAL_REPLAY_TIMES; t++) {
-        char text[BAL_PERCENTILE_TEXT], ci[BAL_PERCENTILE_TEXT + 4];
-        if (!bal_time_is_told(report, (enum bal_response_time)t))
-            continue;
-        const char *name = bal_time_name(report, (enum bal_response_time)t, text);
-        snprintf(ci, sizeof ci, "%s_ci", name);
-        bal_json_number(json, name, time[t].mean);
-        bal_json_number(json, ci, time[t].half_width);
+        char text[BAL_PERCENTILE_TEXT];
+        if (bal_time_is_told(report, (enum bal_response_time)t))
+            bal_json_estimate(json, bal_time_name(report, (enum bal_response_time)t, text), "_ci", time[t]);
     }
     bal_json_close(json, '}');
 }
@@ -289,12 +267,8 @@ static void json_kinds(struct json *json, const struct bal_replay_report *report
 /* first is the metric of the mean; what follows it is in the order of BAL_TIME_METRICS. */
 static void json_times(struct json *json, const char *key, const struct bal_result *result, int first) {
     bal_json_open_line(json, key, '{');
-    for (int i = 0; i < 5; i++) {
-        char ci[16];
-        snprintf(ci, sizeof ci, "%s_ci", time_names[i]);
-        bal_json_number(json, time_names[i], result->metric[first + i].mean);
-        bal_json_number(json, ci, result->metric[first + i].half_width);
-    }
+    for (int i = 0; i < 5; i++)
+        bal_json_estimate(json, time_names[i], "_ci", result->metric[first + i]);
     bal_json_close(json, '}');
 }
 

@@ -6,6 +6,7 @@
 #include "format/json.h"
 #include "format/table.h"
 #include "report/doubt_notes.h"
+#include "report/json_parts.h"
 
 #include <math.h>
 
@@ -151,13 +152,6 @@ void bal_share_text(const struct bal_share_report *report, enum bal_table_style 
 
 /* ---- for programs ---- */
 
-static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate) {
-    bal_json_open_line(json, key, '{');
-    bal_json_number(json, "mean", estimate.mean);
-    bal_json_number(json, "ci", estimate.half_width);
-    bal_json_close(json, '}');
-}
-
 static void json_spec(struct json *json, const struct bal_share_report *report) {
     const struct bal_priority_share_wish *wish = report->wish;
     char policy[BAL_PRIORITY_SHARE_TEXT];
@@ -191,11 +185,11 @@ static void json_simulation(struct json *json, const struct bal_share_report *re
     bal_json_number(json, "time", measured->with.time);
     bal_json_count(json, "replications", measured->replications);
     bal_json_count(json, "seed", report->seed);
-    json_estimate(json, "gain", measured->gain);
-    json_estimate(json, "loss", measured->loss);
-    json_estimate(json, "high", measured->high);
-    json_estimate(json, "low", measured->low);
-    json_estimate(json, "pod", measured->pod);
+    bal_json_interval(json, "gain", measured->gain);
+    bal_json_interval(json, "loss", measured->loss);
+    bal_json_interval(json, "high", measured->high);
+    bal_json_interval(json, "low", measured->low);
+    bal_json_interval(json, "pod", measured->pod);
     bal_doubt_json(json, measured->with.doubts | measured->without.doubts);
     bal_json_bool(json, "confirmed", answer->confirmed);
     bal_json_bool(json, "cut_short", answer->cut_short);

@@ -6,9 +6,11 @@
 #include "ballast/number.h"
 #include "ballast/percentile.h"
 #include "ballast/version.h"
+#include "format/csv.h"
 #include "format/json.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
+#include "report/json_parts.h"
 #include "report/metric.h"
 
 #include <math.h>
@@ -179,13 +181,6 @@ static const char *state_of(const struct bal_slots_point *point) {
     return point->possible ? bal_verdict_text(point->result.verdict) : "overloaded";
 }
 
-static void csv_number(double number, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(number))
-        bal_number_print(number, text);
-    fprintf(out, ",%s", text);
-}
-
 void bal_slots_csv(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
                    const struct bal_draft *draft, FILE *out) {
     char value[BAL_PERCENTILE_TEXT];
@@ -204,29 +199,22 @@ void bal_slots_csv(const struct bal_slots_question *question, const struct bal_s
         char slots[BAL_NUMBER_TEXT];
         name_slots(point->slots, slots);
         fputs(slots, out);
-        csv_number(point->speed, out);
-        csv_number(point->c.model.load, out);
+        bal_csv_number(point->speed, out);
+        bal_csv_number(point->c.model.load, out);
         fprintf(out, ",%s", state_of(point));
-        csv_number(mean_of(point, BAL_RESPONSE_MEAN), out);
-        csv_number(has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN].half_width : NAN, out);
+        bal_csv_number(mean_of(point, BAL_RESPONSE_MEAN), out);
+        bal_csv_number(has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN].half_width : NAN, out);
         if (question->quantile > 0) {
-            csv_number(of.mean, out);
-            csv_number(of.half_width, out);
+            bal_csv_number(of.mean, out);
+            bal_csv_number(of.half_width, out);
         }
-        csv_number(mean_of(point, BAL_WAITING_PROBABILITY), out);
-        csv_number(point->possible ? point->alone.response_mean : NAN, out);
+        bal_csv_number(mean_of(point, BAL_WAITING_PROBABILITY), out);
+        bal_csv_number(point->possible ? point->alone.response_mean : NAN, out);
         fprintf(out, ",%d,%d", point->best, point->meets);
         bal_doubt_csv(point->possible ? point->result.doubts : 0, out);
         bal_head_csv(draft, out);
         fputc('\n', out);
     }
-}
-
-static void json_estimate(struct json *json, const char *key, struct bal_estimate estimate) {
-    char ci[80];
-    snprintf(ci, sizeof ci, "%s.ci", key);
-    bal_json_number(json, key, estimate.mean);
-    bal_json_number(json, ci, estimate.half_width);
 }
 
 static void json_point(struct json *json, const struct bal_slots_question *question,
@@ -242,12 +230,12 @@ static void json_point(struct json *json, const struct bal_slots_question *quest
     bal_json_number(json, "load", point->c.model.load);
     bal_json_text(json, "verdict", state_of(point));
     bal_doubt_json(json, point->possible ? point->result.doubts : 0);
-    json_estimate(json, "response.mean",
-                  has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN]
-                                   : (struct bal_estimate){NAN, NAN});
+    bal_json_estimate(json, "response.mean", ".ci",
+                      has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN]
+                                       : (struct bal_estimate){NAN, NAN});
     if (question->quantile > 0) {
         snprintf(key, sizeof key, "response.%s", bal_percentile_name(question->quantile, value));
-        json_estimate(json, key, value_of(question, point));
+        bal_json_estimate(json, key, ".ci", value_of(question, point));
     }
     bal_json_number(json, "waiting.probability", mean_of(point, BAL_WAITING_PROBABILITY));
     bal_json_number(json, "random.response.mean", point->possible ? point->alone.response_mean : NAN);

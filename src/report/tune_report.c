@@ -6,17 +6,23 @@
 #include "ballast/number.h"
 #include "ballast/scheme.h"
 #include "ballast/version.h"
+#include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
+#include "report/json_parts.h"
 #include "report/metric.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+static struct bal_estimate estimate_of(const struct bal_result *result, enum bal_metric metric) {
+    return bal_comparison_has_means(result) ? result->metric[metric] : (struct bal_estimate){NAN, NAN};
+}
+
 static double metric_of(const struct bal_result *result, enum bal_metric metric) {
-    return bal_comparison_has_means(result) ? result->metric[metric].mean : NAN;
+    return estimate_of(result, metric).mean;
 }
 
 /* The least power that the work needs: servers that are busy and nothing else. */
@@ -183,15 +189,9 @@ static void csv_row(const char *policy, double standby, const struct bal_result 
         bal_number_print(standby, text);
     fprintf(out, "%s,%s,%s", policy, text, bal_verdict_text(result->verdict));
     for (int i = 0; i < SHOWN; i++) {
-        const double number[2] = {metric_of(result, shown[i]), bal_comparison_has_means(result)
-                                                                   ? result->metric[shown[i]].half_width
-                                                                   : NAN};
-        for (int k = 0; k < 2; k++) {
-            text[0] = 0;
-            if (isfinite(number[k]))
-                bal_number_print(number[k], text);
-            fprintf(out, ",%s", text);
-        }
+        const struct bal_estimate estimate = estimate_of(result, shown[i]);
+        bal_csv_number(estimate.mean, out);
+        bal_csv_number(estimate.half_width, out);
     }
     fprintf(out, ",%d,%d", frontier, knee);
     bal_doubt_csv(result->doubts, out);
@@ -218,29 +218,14 @@ static void json_result(struct json *json, const char *key, const struct bal_res
     bal_json_open_line(json, key, '{');
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     bal_doubt_json(json, result->doubts);
-    for (int i = 0; i < SHOWN; i++) {
-        char ci[80];
-        snprintf(ci, sizeof ci, "%s.ci", bal_metric_table[shown[i]].name);
-        bal_json_number(json, bal_metric_table[shown[i]].name, metric_of(result, shown[i]));
-        bal_json_number(json, ci,
-                        bal_comparison_has_means(result) ? result->metric[shown[i]].half_width : NAN);
-    }
+    for (int i = 0; i < SHOWN; i++)
+        bal_json_estimate(json, bal_metric_table[shown[i]].name, ".ci", estimate_of(result, shown[i]));
     bal_json_close(json, '}');
 }
 
 static void json_spec(struct json *json, const struct bal_tuning *tuning) {
-    const struct bal_model *model = &tuning->model;
-    char text[1000];
     bal_json_open(json, "spec", '{');
-    bal_servers_print(&model->servers, text, sizeof text);
-    bal_json_text(json, "servers", text);
-    bal_json_number(json, "load", model->load);
-    bal_dist_print(&model->size, text, sizeof text);
-    bal_json_text(json, "service", text);
-    bal_dist_print(&model->setup, text, sizeof text);
-    bal_json_text(json, "setup", text);
-    bal_watts_print(&model->watts, text, sizeof text);
-    bal_json_text(json, "watts", text);
+    bal_json_model(json, &tuning->model, "servers load# service setup watts");
     bal_json_number(json, "time", tuning->run.time);
     bal_json_count(json, "replications", tuning->replications);
     bal_json_count(json, "seed", tuning->run.seed);
@@ -309,7 +294,7 @@ enum bal_code bal_tune_figure(const struct bal_tuning *tuning, const struct bal_
             const struct bal_result *result = p ? &tuned->point[i].pooled : &tuned->point[i].tabs;
             x[p][i] = metric_of(result, BAL_POWER_MEAN);
             y[p][i] = metric_of(result, BAL_WAITING_MEAN);
-            half[p][i] = bal_comparison_has_means(result) ? result->metric[BAL_WAITING_MEAN].half_width : NAN;
+            half[p][i] = estimate_of(result, BAL_WAITING_MEAN).half_width;
         }
     struct bal_series series[6];
     put_curve(&series[0], &series[1], "tabs", 0, n, x[0], y[0], half[0]);
