@@ -7,13 +7,12 @@
 #include "ballast/theory.h"
 #include "ballast/version.h"
 #include "base/strbuf.h"
-#include "format/csv.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char bal_outlasted_text[] = "Runs go on after the end of their load curve, which stays as it is there: "
                                   "end them with it (time), or let it repeat.";
@@ -425,132 +424,104 @@ static bool is_extra(const struct bal_percentiles *asked, unsigned i) {
     return bal_distribution_metric(BAL_OF_RESPONSE, asked->quantile[i]) == BAL_METRIC_COUNT;
 }
 
-static void csv_asked_head(const struct bal_case *c, FILE *out) {
+static void put_asked(struct bal_rows *rows, const struct bal_case *c, const struct bal_result *result) {
     const struct bal_percentiles *asked = c->run.percentiles;
+    const bool has = result->replications > 0 && bal_comparison_has_means(result);
     for (unsigned d = 0; asked && d < BAL_DISTRIBUTIONS && is_asked(c, d); d++)
         for (unsigned i = 0; i < asked->count; i++) {
             const struct bal_quantity quantity = {(int)bal_distribution_median((enum bal_distribution)d),
                                                   (int)d, asked->quantile[i]};
             char text[BAL_QUANTITY_TEXT];
-            const char *name = bal_quantity_text(quantity, text);
             if (is_extra(asked, i))
-                fprintf(out, ",%s,%s.ci", name, name);
+                bal_row_estimate(rows, bal_quantity_text(quantity, text),
+                                 has ? result->percentile[d][i] : unknown);
         }
-}
-
-static void csv_asked(const struct bal_case *c, const struct bal_result *result, FILE *out) {
-    const struct bal_percentiles *asked = c->run.percentiles;
-    const bool has = result->replications > 0 && bal_comparison_has_means(result);
-    for (unsigned d = 0; asked && d < BAL_DISTRIBUTIONS && is_asked(c, d); d++)
-        for (unsigned i = 0; i < asked->count; i++)
-            if (is_extra(asked, i)) {
-                bal_csv_number(has ? result->percentile[d][i].mean : NAN, out);
-                bal_csv_number(has ? result->percentile[d][i].half_width : NAN, out);
-            }
-}
-
-void bal_comparison_csv_head(const struct bal_case *c, FILE *out) {
-    fputs("policy,verdict", out);
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
-    static const char *const known[] = {"response_p50", "response_p90", "response_p99", "response_p999"};
-    fputs(",queue.tail,theory.response_mean,theory.waiting_mean", out);
-    for (int i = 0; i < 4; i++)
-        fprintf(out, ",theory.%s", known[i]);
-    for (int low = 0; low < 2; low++) {
-        const char *class = low ? "low" : "high";
-        fprintf(out,
-                ",theory.%s.response_mean,theory.%s.response_bound,theory.%s.waiting_mean,"
-                "theory.%s.waiting_probability",
-                class, class, class, class);
-        for (int i = 0; i < 4; i++)
-            fprintf(out, ",theory.%s.%s", class, known[i]);
-    }
-    fputs(",theory.gave_up,theory.kind,theory.source,theory.tail,theory.expansion,theory.expansion.error"
-          ",theory.fit_error",
-          out);
-    fputs(",engine,replications,precise,jobs,events", out);
-    fputs(",time,warmup,doubts,response.rare,waiting.rare,high.response.rare,high.waiting.rare", out);
-    fputs(",low.response.rare,low.waiting.rare,outlasted_curve", out);
-    csv_asked_head(c, out);
 }
 
 /* The percentiles of a distribution whose intervals are too short, with spaces between. */
-static void csv_rare(const struct bal_case *c, const struct bal_result *result, bool known, FILE *out) {
+static void put_rare(struct bal_rows *rows, const char *name, const struct bal_case *c,
+                     const struct bal_result *result, bool known) {
     static const double usual[] = {0.5, 0.9, 0.99, 0.999};
     static const char *const names[] = {"p50", "p90", "p99", "p999"};
-    const char *space = "";
-    fputc(',', out);
+    char text[40] = "";
     for (int i = 0; i < 4 && known; i++)
-        if (bal_result_spells(c, result, usual[i]) < BAL_SPELLS_MIN) {
-            fprintf(out, "%s%s", space, names[i]);
-            space = " ";
-        }
+        if (bal_result_spells(c, result, usual[i]) < BAL_SPELLS_MIN)
+            strcat(strcat(text, *text ? " " : ""), names[i]);
+    bal_row_text(rows, name, text);
 }
 
-/* What is as long as it has values: they stand in one column, with spaces between. */
-static void csv_list(const double *value, size_t count, FILE *out) {
-    fputc(',', out);
-    for (size_t i = 0; i < count && value[i] > 1e-9; i++) {
-        char text[BAL_NUMBER_TEXT];
-        bal_number_print(value[i], text);
-        fprintf(out, "%s%s", i > 0 ? " " : "", text);
-    }
+/* How many fractions are more than rounding. */
+static size_t count_levels(const double *value, size_t count) {
+    size_t levels = 0;
+    while (levels < count && value[levels] > 1e-9)
+        levels++;
+    return levels;
 }
 
-static void csv_theory_class(const struct bal_prediction_class *known, FILE *out) {
-    bal_csv_number(known->response_mean, out);
-    bal_csv_number(known->response_bound, out);
-    bal_csv_number(known->waiting_mean, out);
-    bal_csv_number(known->waiting_probability, out);
+/* "theory.response_p50", or of a class "theory.high.response_p50". */
+static void put_theory(struct bal_rows *rows, const char *class, const char *name, double value) {
+    char whole[80];
+    snprintf(whole, sizeof whole, "theory.%s%s", class, name);
+    bal_row_number(rows, whole, value);
+}
+
+static void put_theory_class(struct bal_rows *rows, const char *class,
+                             const struct bal_prediction_class *known) {
+    put_theory(rows, class, "response_mean", known->response_mean);
+    put_theory(rows, class, "response_bound", known->response_bound);
+    put_theory(rows, class, "waiting_mean", known->waiting_mean);
+    put_theory(rows, class, "waiting_probability", known->waiting_probability);
     for (int i = 0; i < 4; i++)
-        bal_csv_number(known->response_quantile[i], out);
+        put_theory(rows, class, quantile_names[i], known->response_quantile[i]);
 }
 
 static const struct bal_prediction_class unknown_class = {NAN, NAN, NAN, {NAN, NAN, NAN, NAN}, NAN, NAN};
 
 /* As JSON has it: nothing where nothing is known. */
-static void csv_theory(const struct bal_theory_row *theory_row, bool classes, FILE *out) {
+static void put_theories(struct bal_rows *rows, const struct bal_theory_row *theory_row, bool classes) {
     const struct bal_prediction *known = &theory_row->known;
-    const bool any = known->kind != BAL_THEORY_UNKNOWN;
-    bal_csv_number(any ? known->response_mean : NAN, out);
-    bal_csv_number(any ? known->waiting_mean : NAN, out);
+    const bool any = known->kind != BAL_THEORY_UNKNOWN, expanded = theory_row->expanded;
+    put_theory(rows, "", "response_mean", any ? known->response_mean : NAN);
+    put_theory(rows, "", "waiting_mean", any ? known->waiting_mean : NAN);
     for (int i = 0; i < 4; i++)
-        bal_csv_number(any ? known->response_quantile[i] : NAN, out);
-    csv_theory_class(any && classes ? &known->high : &unknown_class, out);
-    csv_theory_class(any && classes ? &known->low : &unknown_class, out);
-    bal_csv_number(any ? known->gave_up : NAN, out);
-    fputc(',', out);
-    bal_csv_text(any ? bal_theory_kind_name(known->kind) : "", out);
-    fputc(',', out);
-    bal_csv_text(any ? known->source : "", out);
-    csv_list(known->tail, any ? known->levels : 0, out);
-    bal_csv_number(theory_row->expanded ? theory_row->expansion.response_mean : NAN, out);
-    bal_csv_number(theory_row->expanded ? theory_row->expansion.error : NAN, out);
-    bal_csv_number(any && known->fit_error > 0 ? known->fit_error : NAN, out);
+        put_theory(rows, "", quantile_names[i], any ? known->response_quantile[i] : NAN);
+    put_theory_class(rows, "high.", any && classes ? &known->high : &unknown_class);
+    put_theory_class(rows, "low.", any && classes ? &known->low : &unknown_class);
+    put_theory(rows, "", "gave_up", any ? known->gave_up : NAN);
+    bal_row_text(rows, "theory.kind", any ? bal_theory_kind_name(known->kind) : "");
+    bal_row_text(rows, "theory.source", any ? known->source : "");
+    bal_row_list(rows, "theory.tail", known->tail, any ? count_levels(known->tail, known->levels) : 0);
+    put_theory(rows, "", "expansion", expanded ? theory_row->expansion.response_mean : NAN);
+    put_theory(rows, "", "expansion.error", expanded ? theory_row->expansion.error : NAN);
+    put_theory(rows, "", "fit_error", any && known->fit_error > 0 ? known->fit_error : NAN);
 }
 
-void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
-                            const struct bal_theory_row *theory_row, FILE *out) {
-    char policy[200];
+void bal_comparison_put(struct bal_rows *rows, const struct bal_case *c, const struct bal_result *result,
+                        const struct bal_theory_row *theory_row) {
+    static const char *const rare[] = {"response.rare",     "waiting.rare",      "high.response.rare",
+                                       "high.waiting.rare", "low.response.rare", "low.waiting.rare"};
+    const bool means = bal_comparison_has_means(result);
+    char policy[200], doubts[BAL_DOUBT_WORDS];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
-    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        const bool has = has_metric(result, m);
-        bal_csv_number(has ? result->metric[m].mean : NAN, out);
-        bal_csv_number(has ? result->metric[m].half_width : NAN, out);
-    }
-    csv_list(result->tail, bal_comparison_has_means(result) ? BAL_TAIL_LEVELS : 0, out);
-    csv_theory(theory_row, c->model.classes, out);
-    fprintf(out, ",%s,%u,%s,%" PRIu64 ",%" PRIu64, bal_engine_text(result->engine), result->replications,
-            result->precise ? "yes" : "no", result->jobs, result->events);
-    bal_csv_number(result->time, out);
-    bal_csv_number(result->warmup, out);
-    bal_doubt_csv(result->doubts, out);
+    bal_doubt_words(result->doubts, doubts);
+    bal_row_quoted(rows, "policy", policy);
+    bal_row_text(rows, "verdict", bal_verdict_text(result->verdict));
+    for (int m = 0; m < BAL_METRIC_COUNT; m++)
+        bal_row_estimate(rows, bal_metric_table[m].name, has_metric(result, m) ? result->metric[m] : unknown);
+    bal_row_list(rows, "queue.tail", result->tail, means ? count_levels(result->tail, BAL_TAIL_LEVELS) : 0);
+    put_theories(rows, theory_row, c->model.classes);
+    bal_row_text(rows, "engine", bal_engine_text(result->engine));
+    bal_row_count(rows, "replications", result->replications);
+    bal_row_bool(rows, "precise", result->precise, bal_no_yes);
+    bal_row_count(rows, "jobs", result->jobs);
+    bal_row_count(rows, "events", result->events);
+    bal_row_number(rows, "time", result->time);
+    bal_row_number(rows, "warmup", result->warmup);
+    bal_row_text(rows, "doubts", doubts);
     for (int i = 0; i < 6; i++)
-        csv_rare(c, result, i < 2 || c->model.classes, out);
-    fprintf(out, ",%s", result->outlasted ? "yes" : "no");
-    csv_asked(c, result, out);
+        put_rare(rows, rare[i], c, result, i < 2 || c->model.classes);
+    bal_row_bool(rows, "outlasted_curve", result->outlasted, bal_no_yes);
+    put_asked(rows, c, result);
 }
 
 void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
@@ -560,13 +531,12 @@ void bal_comparison_csv(const struct comparison *comparison, FILE *out) {
         return;
     }
     bal_comparison_order(comparison->results, comparison->count, order);
-    bal_comparison_csv_head(&comparison->cases[0], out);
-    fputs(",settings\n", out);
-    for (size_t i = 0; i < comparison->count; i++) {
-        bal_comparison_csv_row(&comparison->cases[order[i]], &comparison->results[order[i]],
-                               &comparison->theory_row[order[i]], out);
-        bal_head_csv(comparison->draft, out);
-        fputc('\n', out);
-    }
+    struct bal_rows rows = {.csv = out};
+    for (size_t i = 0; i < comparison->count; i++)
+        do {
+            bal_row_begin(&rows);
+            bal_comparison_put(&rows, &comparison->cases[order[i]], &comparison->results[order[i]],
+                               &comparison->theory_row[order[i]]);
+        } while (bal_row_end(&rows, comparison->draft));
     free(order);
 }

@@ -5,6 +5,7 @@
 
 #include "format/table.h"
 #include "report/head.h"
+#include "report/rows.h"
 #include "report/theory_row.h"
 
 struct comparison {
@@ -33,12 +34,11 @@ void bal_comparison_json_result(struct json *json, const struct bal_case *c, con
 void bal_comparison_json_fields(struct json *json, const struct bal_case *c, const struct bal_result *result,
                                 const struct bal_theory_row *theory_row);
 
-/* The fields of a csv row, and the row, without line end; an unstable mean is an empty field. */
 /* All metrics that the result has, by their names: members of an open object, {"mean", "ci"} each. */
 void bal_comparison_json_metrics(struct json *json, const struct bal_result *result);
-void bal_comparison_csv_head(const struct bal_case *c, FILE *out);
-void bal_comparison_csv_row(const struct bal_case *c, const struct bal_result *result,
-                            const struct bal_theory_row *theory_row, FILE *out);
+/* The columns of a row of csv; an unstable mean is an empty field. */
+void bal_comparison_put(struct bal_rows *rows, const struct bal_case *c, const struct bal_result *result,
+                        const struct bal_theory_row *theory_row);
 
 /* Are there means? The mean of a queue that grows without bound is not a number, nor is the mean of no jobs.
  * If not, the text that a table prints instead: "unstable", "no job done", "no trial done"; else NULL. */

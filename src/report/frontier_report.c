@@ -3,15 +3,14 @@
 #include "report/frontier_report.h"
 
 #include "ballast/figure.h"
-#include "ballast/number.h"
 #include "ballast/predict.h"
 #include "ballast/theory.h"
 #include "ballast/version.h"
-#include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
+#include "report/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -243,45 +242,44 @@ void bal_frontier_map_text(const struct bal_frontier_chart *chart, enum bal_tabl
 
 /* ---- for programs ---- */
 
+static void put_point(struct bal_rows *rows, const struct bal_frontier_point *point, unsigned doubts,
+                      const struct bal_draft *draft) {
+    do {
+        bal_row_begin(rows);
+        bal_row_number(rows, "at", point->at);
+        bal_row_text(rows, "verdict", bal_verdict_text(point->verdict));
+        bal_row_estimate(rows, "drift", point->drift);
+        bal_row_estimate(rows, "growth", point->growth);
+        bal_row_count(rows, "looks", point->looks);
+        bal_row_number(rows, "time", point->time);
+        if (rows->csv)
+            bal_row_doubts(rows, doubts);
+    } while (bal_row_end(rows, draft));
+}
+
 void bal_frontier_csv(const struct bal_frontier_question *question, const struct bal_frontier *frontier,
                       FILE *out) {
     const struct bal_draft draft = settings_of(question, question->axis == BAL_FRONTIER_CONSTANT);
-    fputs("at,verdict,drift,drift.half,growth,growth.half,looks,time,doubts,settings\n", out);
-    for (unsigned i = 0; i < frontier->points; i++) {
-        const struct bal_frontier_point *point = &frontier->point[i];
-        char first[BAL_NUMBER_TEXT];
-        bal_number_print(point->at, first);
-        fputs(first, out);
-        fprintf(out, ",%s", bal_verdict_text(point->verdict));
-        bal_csv_number(point->drift.mean, out);
-        bal_csv_number(point->drift.half_width, out);
-        bal_csv_number(point->growth.mean, out);
-        bal_csv_number(point->growth.half_width, out);
-        fprintf(out, ",%u", point->looks);
-        bal_csv_number(point->time, out);
-        bal_doubt_csv(frontier->doubts, out);
-        bal_head_csv(&draft, out);
-        fputc('\n', out);
-    }
+    struct bal_rows rows = {.csv = out, .half = ".half", .names_only = frontier->points == 0};
+    for (unsigned i = 0; i < frontier->points + rows.names_only; i++)
+        put_point(&rows, &frontier->point[i], frontier->doubts, &draft);
 }
 
 void bal_frontier_map_csv(const struct bal_frontier_chart *chart, FILE *out) {
     const struct bal_draft draft = settings_of(chart->question, false);
-    fputs("load,unstable,stable,estimate,undecided,theorem_9,asked,settings\n", out);
+    struct bal_rows rows = {.csv = out};
     for (unsigned i = 0; i < chart->count; i++) {
         const struct bal_frontier *f = &chart->frontier[i];
-        const double *line = f->proof.line;
-        char first[BAL_NUMBER_TEXT];
-        bal_number_print(chart->load[i], first);
-        fputs(first, out);
-        bal_csv_number(f->unstable, out);
-        bal_csv_number(f->stable, out);
-        bal_csv_number(f->estimate, out);
-        fprintf(out, ",%u", f->undecided);
-        bal_csv_number(line[0], out);
-        bal_csv_number(line[1], out);
-        bal_head_csv(&draft, out);
-        fputc('\n', out);
+        do {
+            bal_row_begin(&rows);
+            bal_row_number(&rows, "load", chart->load[i]);
+            bal_row_number(&rows, "unstable", f->unstable);
+            bal_row_number(&rows, "stable", f->stable);
+            bal_row_number(&rows, "estimate", f->estimate);
+            bal_row_count(&rows, "undecided", f->undecided);
+            bal_row_number(&rows, "theorem_9", f->proof.line[0]);
+            bal_row_number(&rows, "asked", f->proof.line[1]);
+        } while (bal_row_end(&rows, &draft));
     }
 }
 
@@ -318,17 +316,9 @@ static void json_found(struct json *json, const struct bal_frontier *f) {
     bal_doubt_json(json, f->doubts);
     bal_json_bool(json, "cut_short", f->cut_short);
     bal_json_open(json, "points", '[');
-    for (unsigned i = 0; i < f->points; i++) {
-        const struct bal_frontier_point *point = &f->point[i];
-        bal_json_open_line(json, NULL, '{');
-        bal_json_number(json, "at", point->at);
-        bal_json_text(json, "verdict", bal_verdict_text(point->verdict));
-        bal_json_estimate(json, "drift", ".half", point->drift);
-        bal_json_estimate(json, "growth", ".half", point->growth);
-        bal_json_count(json, "looks", point->looks);
-        bal_json_number(json, "time", point->time);
-        bal_json_close(json, '}');
-    }
+    struct bal_rows rows = {.json = json, .half = ".half"};
+    for (unsigned i = 0; i < f->points; i++)
+        put_point(&rows, &f->point[i], 0, NULL);
     bal_json_close(json, ']');
 }
 

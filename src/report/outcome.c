@@ -3,7 +3,6 @@
 #include "report/outcome.h"
 
 #include "ballast/version.h"
-#include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
@@ -106,71 +105,51 @@ static struct swept swept_of(const struct bal_experiment *e) {
 
 /* ---- csv ---- */
 
-static void csv_head(const struct bal_experiment *e, bool seconds, FILE *out) {
-    for (size_t a = 0; a < e->axes; a++) {
-        bal_csv_text(e->axis[a].name, out);
-        fputc(',', out);
+/* The quantities of a row that are none of the metrics that every trial has, and the ratios. */
+static enum bal_code put_quantities(struct walk *w, const struct outcome_row *row, bool ratios) {
+    enum bal_code code = BAL_OK;
+    for (size_t i = 0; !code && i < w->e->metrics; i++) {
+        const struct bal_quantity quantity = w->e->metric[i];
+        char text[BAL_QUANTITY_TEXT], name[BAL_QUANTITY_TEXT + 8];
+        struct bal_estimate value;
+        if (!ratios && !is_extra(quantity))
+            continue;
+        code = ratios ? ratio_of(w, row, quantity, &value, NULL) : value_of(w, row, quantity, &value);
+        snprintf(name, sizeof name, "%s%s", ratios ? "ratio." : "", bal_quantity_text(quantity, text));
+        if (!code)
+            bal_row_estimate(w->into, name, value);
     }
-    fputs("label,seed,", out);
-    const struct bal_case plain = {.run = {.percentiles = NULL}};
-    bal_comparison_csv_head(&plain, out);
-    for (size_t i = 0; i < e->metrics; i++) {
-        char text[BAL_QUANTITY_TEXT];
-        const char *name = bal_quantity_text(e->metric[i], text);
-        if (is_extra(e->metric[i]))
-            fprintf(out, ",%s,%s.ci", name, name);
-    }
-    for (size_t i = 0; i < e->metrics; i++) {
-        char text[BAL_QUANTITY_TEXT];
-        const char *name = bal_quantity_text(e->metric[i], text);
-        fprintf(out, ",ratio.%s,ratio.%s.ci", name, name);
-    }
-    fputs(seconds ? ",seconds,settings\n" : ",settings\n", out);
+    return code;
 }
 
 static enum bal_code csv_row(struct walk *w, const struct outcome_row *row) {
     const struct bal_experiment *e = w->e;
-    FILE *out = w->into;
+    struct bal_rows *rows = w->into;
     size_t index[BAL_AXES_MAX];
-    bal_experiment_coordinates(e, row->point, index);
-    for (size_t a = 0; a < e->axes; a++) {
-        bal_csv_text(e->axis[a].value[index[a]].text[0], out);
-        fputc(',', out);
-    }
-    bal_csv_text(e->policy[row->policy].label, out);
-    fprintf(out, ",%" PRIu64 ",", row->c.run.seed);
-    bal_comparison_csv_row(&row->c, &row->result, &row->theory_row, out);
-    for (size_t i = 0; i < e->metrics; i++) {
-        struct bal_estimate value;
-        const enum bal_code code = is_extra(e->metric[i]) ? value_of(w, row, e->metric[i], &value) : BAL_OK;
-        if (code)
-            return code;
-        if (is_extra(e->metric[i])) {
-            bal_csv_number(value.mean, out);
-            bal_csv_number(value.half_width, out);
-        }
-    }
-    for (size_t i = 0; i < e->metrics; i++) {
-        struct bal_estimate ratio;
-        const enum bal_code code = ratio_of(w, row, e->metric[i], &ratio, NULL);
-        if (code)
-            return code;
-        bal_csv_number(ratio.mean, out);
-        bal_csv_number(ratio.half_width, out);
-    }
-    if (w->seconds)
-        bal_csv_number(row->result.seconds, out);
     struct bal_draft draft;
+    enum bal_code code;
+    bal_experiment_coordinates(e, row->point, index);
     bal_plan_point(e, row->point, &draft);
-    bal_head_csv(&draft, out);
-    fputc('\n', out);
-    return BAL_OK;
+    do {
+        bal_row_begin(rows);
+        for (size_t a = 0; a < e->axes; a++)
+            bal_row_text(rows, e->axis[a].name, e->axis[a].value[index[a]].text[0]);
+        bal_row_text(rows, "label", e->policy[row->policy].label);
+        bal_row_count(rows, "seed", row->c.run.seed);
+        bal_comparison_put(rows, &row->c, &row->result, &row->theory_row);
+        code = put_quantities(w, row, false);
+        if (!code)
+            code = put_quantities(w, row, true);
+        if (!code && w->seconds)
+            bal_row_number(rows, "seconds", row->result.seconds);
+    } while (!code && bal_row_end(rows, &draft));
+    return code;
 }
 
 enum bal_code bal_outcome_csv(struct bal_store *store, const struct bal_experiment *experiment, bool seconds,
                               FILE *out, struct bal_error *err) {
-    struct walk w = {.store = store, .e = experiment, .err = err, .into = out, .seconds = seconds};
-    csv_head(experiment, seconds, out);
+    struct bal_rows rows = {.csv = out};
+    struct walk w = {.store = store, .e = experiment, .err = err, .into = &rows, .seconds = seconds};
     return for_each_row(&w, csv_row);
 }
 

@@ -4,13 +4,13 @@
 
 #include "ballast/predict.h"
 #include "ballast/version.h"
-#include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
 #include "report/metric.h"
+#include "report/rows.h"
 #include "report/sizes.h"
 
 #include <math.h>
@@ -33,6 +33,11 @@ static const char *fulfilment_text(enum bal_fulfilment fulfilment) {
 
 static double messages_once(const struct bal_result *result) {
     return result->metric[BAL_PROBES_PER_JOB].mean + result->metric[BAL_REPORTS_PER_JOB].mean;
+}
+
+static struct bal_estimate waiting_of(const struct bal_result *result) {
+    return bal_comparison_has_means(result) ? result->metric[BAL_WAITING_MEAN]
+                                            : (struct bal_estimate){NAN, NAN};
 }
 
 /* Three digits. */
@@ -181,33 +186,32 @@ void bal_price_list_text(const struct bal_price_list *list, enum bal_table_style
     bal_doubt_print(&notes, BAL_REMEDY_OPTION, out);
 }
 
-static void csv_measured(const struct bal_case *c, const struct bal_result *result,
-                         const struct bal_price *price, const struct bal_prediction *theory, FILE *out) {
-    char policy[200];
-    bal_policy_print(&c->policy, policy, sizeof policy);
-    const bool known = bal_comparison_has_means(result);
-    fprintf(out, "\"%s\",%s", policy, bal_verdict_text(result->verdict));
-    bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].mean : NAN, out);
-    bal_csv_number(known ? result->metric[BAL_WAITING_MEAN].half_width : NAN, out);
-    bal_csv_number(theory->waiting_mean, out);
-    bal_csv_number(result->metric[BAL_MESSAGES_PER_JOB].mean, out);
-    bal_csv_number(messages_once(result), out);
-    bal_csv_number(price->memory_bits, out);
+static void csv_measured(struct bal_rows *rows, const struct bal_case *c, const struct bal_result *result,
+                         const struct bal_price *price, const struct bal_prediction *theory) {
+    char policy[200] = "";
+    if (!rows->names_only)
+        bal_policy_print(&c->policy, policy, sizeof policy);
+    bal_row_begin(rows);
+    bal_row_quoted(rows, "policy", policy);
+    bal_row_text(rows, "verdict", bal_verdict_text(result->verdict));
+    bal_row_estimate(rows, "waiting.mean", waiting_of(result));
+    bal_row_number(rows, "theory.waiting_mean", theory->waiting_mean);
+    bal_row_number(rows, "messages.per_job", result->metric[BAL_MESSAGES_PER_JOB].mean);
+    bal_row_number(rows, "messages.once_per_job", messages_once(result));
+    bal_row_number(rows, "memory_bits", price->memory_bits);
+    bal_row_doubts(rows, result->doubts);
 }
 
-static const char csv_head[] = "policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_"
-                               "job,messages.once_per_job,memory_bits";
-
 void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
-    fprintf(out, "%s,messages.growth,memory.growth,vanishes,doubts,settings\n", csv_head);
+    struct bal_rows rows = {.csv = out};
     for (size_t i = 0; i < list->count; i++) {
         const struct bal_price *price = &list->prices[i];
-        csv_measured(&list->cases[i], &list->results[i], price, &list->theory_row[i].known, out);
-        fprintf(out, ",%s,%s,%s", messages_text(price->messages), memory_text(price->memory),
-                bal_vanishing_text(price->vanishing));
-        bal_doubt_csv(list->results[i].doubts, out);
-        bal_head_csv(list->draft, out);
-        fputc('\n', out);
+        do {
+            csv_measured(&rows, &list->cases[i], &list->results[i], price, &list->theory_row[i].known);
+            bal_row_text(&rows, "messages.growth", messages_text(price->messages));
+            bal_row_text(&rows, "memory.growth", memory_text(price->memory));
+            bal_row_text(&rows, "vanishes", bal_vanishing_text(price->vanishing));
+        } while (bal_row_end(&rows, list->draft));
     }
 }
 
@@ -222,14 +226,13 @@ static void json_measured(struct json *json, const struct bal_case *c, const str
                           const struct bal_price *price, const struct bal_prediction *theory) {
     char policy[200];
     bal_policy_print(&c->policy, policy, sizeof policy);
-    const bool known = bal_comparison_has_means(result);
     bal_json_text(json, "policy", policy);
     bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
     bal_doubt_json(json, result->doubts);
     bal_json_number(json, "time", result->time);
     bal_json_open_line(json, "waiting", '{');
-    bal_json_number(json, "mean", known ? result->metric[BAL_WAITING_MEAN].mean : NAN);
-    bal_json_number(json, "ci", known ? result->metric[BAL_WAITING_MEAN].half_width : NAN);
+    bal_json_number(json, "mean", waiting_of(result).mean);
+    bal_json_number(json, "ci", waiting_of(result).half_width);
     bal_json_number(json, "theory", theory->waiting_mean);
     bal_json_number(json, "limit", theory->waiting_limit);
     bal_json_close(json, '}');
@@ -362,16 +365,17 @@ void bal_price_offers_text(const struct bal_price_offers *offers, const struct b
 }
 
 void bal_price_offers_csv(const struct bal_price_offers *offers, const struct bal_draft *draft, FILE *out) {
-    fprintf(out, "%s,wish,cheapest,doubts,settings\n", csv_head);
-    for (size_t i = 0; i < offers->count; i++) {
-        const struct bal_offer *offer = &offers->offer[i];
+    static const struct bal_offer none;
+    struct bal_rows rows = {.csv = out, .names_only = offers->count == 0};
+    for (size_t i = 0; i < offers->count + rows.names_only; i++) {
+        const struct bal_offer *offer = rows.names_only ? &none : &offers->offer[i];
         struct bal_case own = draft->c;
         own.policy = offer->policy;
-        csv_measured(&own, &offer->result, &offer->price, &offer->known, out);
-        fprintf(out, ",%s,%s", fulfilment_text(offer->fulfilment), offer->cheapest ? "yes" : "no");
-        bal_doubt_csv(offer->result.doubts, out);
-        bal_head_csv(draft, out);
-        fputc('\n', out);
+        do {
+            csv_measured(&rows, &own, &offer->result, &offer->price, &offer->known);
+            bal_row_text(&rows, "wish", fulfilment_text(offer->fulfilment));
+            bal_row_bool(&rows, "cheapest", offer->cheapest, bal_no_yes);
+        } while (bal_row_end(&rows, draft));
     }
 }
 

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Trials and histograms as csv and JSON. Both formats are filled by the same functions, so that they cannot
- * differ in their columns: a writer prints a column as a field, or as a member of its name. */
+/* Trials and histograms as csv and JSON. */
 #include "report/raw_results.h"
 
-#include "ballast/number.h"
 #include "ballast/version.h"
-#include "format/csv.h"
-#include "format/json.h"
+#include "report/rows.h"
 #include "store/store_private.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One of json and csv. In the head of csv the names are printed in place of the values. */
-struct raw_writer {
-    struct json *json;
-    FILE *csv;
-    bool head, first; /* first: no column has been printed in this row */
-};
-
 struct raw {
-    struct raw_writer to;
+    struct bal_rows to;
     struct bal_store *store;
     const struct bal_experiment *e;
     enum bal_raw_kind kind;
@@ -33,70 +22,11 @@ struct raw {
     struct bal_histogram *histogram;
 };
 
-/* ---- columns ---- */
-
-static void begin_row(struct raw_writer *to) {
-    to->first = true;
-    if (to->json)
-        bal_json_open_line(to->json, NULL, '{');
-}
-
-static void end_row(struct raw_writer *to) {
-    if (to->json)
-        bal_json_close(to->json, '}');
-    else
-        fputc('\n', to->csv);
-}
-
-static void print_text(struct raw_writer *to, const char *name, const char *text) {
-    if (to->json) {
-        bal_json_text(to->json, name, text);
-        return;
-    }
-    if (!to->first)
-        fputc(',', to->csv);
-    to->first = false;
-    bal_csv_text(to->head ? name : text, to->csv);
-}
-
-static void print_number(struct raw_writer *to, const char *name, double value) {
-    if (to->json) {
-        bal_json_number(to->json, name, value);
-        return;
-    }
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(value))
-        bal_number_print(value, text);
-    print_text(to, name, text);
-}
-
-static void print_count(struct raw_writer *to, const char *name, uint64_t count) {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, count);
-    if (to->json)
-        bal_json_count(to->json, name, count);
-    else
-        print_text(to, name, text);
-}
-
-/* Up to the last that is not 0. csv: in one column, with spaces between. */
-static void print_list(struct raw_writer *to, const char *name, const double *value, size_t count) {
+/* Up to the last that is not 0. */
+static size_t count_until_zeros(const double *value, size_t count) {
     while (count > 0 && value[count - 1] == 0)
         count--;
-    if (to->json) {
-        bal_json_open_line(to->json, name, '[');
-        for (size_t i = 0; i < count; i++)
-            bal_json_number(to->json, NULL, value[i]);
-        bal_json_close(to->json, ']');
-        return;
-    }
-    char text[BAL_TAIL_LEVELS * (BAL_NUMBER_TEXT + 1)] = "", *end = text;
-    for (size_t i = 0; i < count; i++) {
-        char number[BAL_NUMBER_TEXT];
-        bal_number_print(value[i], number);
-        end = stpcpy(stpcpy(end, i > 0 ? " " : ""), number);
-    }
-    print_text(to, name, text);
+    return count;
 }
 
 /* ---- rows ---- */
@@ -108,38 +38,38 @@ static void print_coordinates(struct raw *raw) {
     for (size_t a = 0; a < e->axes; a++) {
         const struct bal_sweep_value *value = &e->axis[a].value[index[a]];
         if (isnan(value->number))
-            print_text(&raw->to, e->axis[a].name, value->text[0]);
+            bal_row_text(&raw->to, e->axis[a].name, value->text[0]);
         else
-            print_number(&raw->to, e->axis[a].name, value->number);
+            bal_row_number(&raw->to, e->axis[a].name, value->number);
     }
 }
 
-/* What says whom a row is about. */
+/* What says whom a row is about. Of the names alone there is no cell. */
 static void print_subject(struct raw *raw) {
     char policy[200] = "";
     print_coordinates(raw);
-    if (!raw->to.head)
+    if (raw->cell.trial)
         bal_policy_print(&raw->cell.c.policy, policy, sizeof policy);
-    print_text(&raw->to, "label", raw->e->policy[raw->policy].label);
-    print_count(&raw->to, "seed", raw->cell.c.run.seed);
-    print_text(&raw->to, "policy", policy);
-    print_count(&raw->to, "replication", raw->to.head ? 0 : raw->cell.which[raw->trial]);
+    bal_row_text(&raw->to, "label", raw->e->policy[raw->policy].label);
+    bal_row_count(&raw->to, "seed", raw->cell.c.run.seed);
+    bal_row_text(&raw->to, "policy", policy);
+    bal_row_count(&raw->to, "replication", raw->cell.trial ? raw->cell.which[raw->trial] : 0);
 }
 
 static void print_trial(struct raw *raw) {
     static const struct bal_trial none = {.jobs = 0};
-    const struct bal_trial *trial = raw->to.head ? &none : &raw->cell.trial[raw->trial];
-    begin_row(&raw->to);
+    const struct bal_trial *trial = raw->cell.trial ? &raw->cell.trial[raw->trial] : &none;
+    bal_row_begin(&raw->to);
     print_subject(raw);
     for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        print_number(&raw->to, bal_metric_table[m].name, trial->metric[m]);
-    print_list(&raw->to, "queue.tail", trial->tail, BAL_TAIL_LEVELS);
-    print_text(&raw->to, "engine", bal_engine_text(trial->engine));
-    print_count(&raw->to, "jobs", trial->jobs);
-    print_count(&raw->to, "events", trial->events);
-    print_number(&raw->to, "warmup", trial->warmup);
-    print_list(&raw->to, "quarters", trial->quarter, 4);
-    end_row(&raw->to);
+        bal_row_number(&raw->to, bal_metric_table[m].name, trial->metric[m]);
+    bal_row_list(&raw->to, "queue.tail", trial->tail, count_until_zeros(trial->tail, BAL_TAIL_LEVELS));
+    bal_row_text(&raw->to, "engine", bal_engine_text(trial->engine));
+    bal_row_count(&raw->to, "jobs", trial->jobs);
+    bal_row_count(&raw->to, "events", trial->events);
+    bal_row_number(&raw->to, "warmup", trial->warmup);
+    bal_row_list(&raw->to, "quarters", trial->quarter, count_until_zeros(trial->quarter, 4));
+    bal_row_end(&raw->to, NULL);
 }
 
 /* "response", "high.waiting": the name of the median without its end. */
@@ -147,14 +77,14 @@ static void print_bin(struct raw *raw, enum bal_distribution d, unsigned bin, do
     char name[BAL_QUANTITY_TEXT];
     const char *median = bal_metric_table[bal_distribution_median(d)].name;
     snprintf(name, sizeof name, "%.*s", (int)(strlen(median) - strlen(".p50")), median);
-    begin_row(&raw->to);
+    bal_row_begin(&raw->to);
     print_subject(raw);
-    print_text(&raw->to, "distribution", name);
-    print_number(&raw->to, "low", unit * bal_histogram_edge(bin));
-    print_number(&raw->to, "high",
-                 bin + 1 < BAL_HISTOGRAM_BINS ? unit * bal_histogram_edge(bin + 1) : INFINITY);
-    print_count(&raw->to, "count", raw->to.head ? 0 : raw->histogram[d].count[bin]);
-    end_row(&raw->to);
+    bal_row_text(&raw->to, "distribution", name);
+    bal_row_number(&raw->to, "low", unit * bal_histogram_edge(bin));
+    bal_row_number(&raw->to, "high",
+                   bin + 1 < BAL_HISTOGRAM_BINS ? unit * bal_histogram_edge(bin + 1) : INFINITY);
+    bal_row_count(&raw->to, "count", raw->histogram ? raw->histogram[d].count[bin] : 0);
+    bal_row_end(&raw->to, NULL);
 }
 
 static void print_histograms(void *context, unsigned replication) {
@@ -201,13 +131,11 @@ static enum bal_code print_cells(struct raw *raw) {
 
 enum bal_code bal_raw_csv(struct bal_store *store, const struct bal_experiment *experiment,
                           enum bal_raw_kind kind, FILE *out, struct bal_error *err) {
-    struct raw raw = {
-        .to = {.csv = out, .head = true}, .store = store, .e = experiment, .kind = kind, .err = err};
+    struct raw raw = {.to = {.csv = out}, .store = store, .e = experiment, .kind = kind, .err = err};
     if (kind == BAL_RAW_TRIALS)
         print_trial(&raw);
     else
         print_bin(&raw, BAL_OF_RESPONSE, 0, 1);
-    raw.to.head = false;
     return print_cells(&raw);
 }
 

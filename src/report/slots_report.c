@@ -6,12 +6,11 @@
 #include "ballast/number.h"
 #include "ballast/percentile.h"
 #include "ballast/version.h"
-#include "format/csv.h"
 #include "format/json.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
-#include "report/json_parts.h"
 #include "report/metric.h"
+#include "report/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,8 +35,8 @@ static struct bal_estimate value_of(const struct bal_slots_question *question,
     return has_means(point) ? bal_slots_value(question, point) : (struct bal_estimate){NAN, NAN};
 }
 
-static double mean_of(const struct bal_slots_point *point, enum bal_metric metric) {
-    return has_means(point) ? point->result.metric[metric].mean : NAN;
+static struct bal_estimate metric_of(const struct bal_slots_point *point, enum bal_metric metric) {
+    return has_means(point) ? point->result.metric[metric] : (struct bal_estimate){NAN, NAN};
 }
 
 /* ---- for people ---- */
@@ -93,7 +92,7 @@ static void add_point(struct table *table, const struct bal_slots_question *ques
         bal_table_add(table, "%+.0f%%", bal_shown(100 * (value.mean / least - 1), 0));
     else
         bal_table_add(table, "%s", "");
-    bal_table_add(table, "%.1f%%", 100 * mean_of(point, BAL_WAITING_PROBABILITY));
+    bal_table_add(table, "%.1f%%", 100 * metric_of(point, BAL_WAITING_PROBABILITY).mean);
     if (isfinite(point->alone.response_mean))
         bal_table_add(table, "= %.4g", point->alone.response_mean);
     else
@@ -181,73 +180,43 @@ static const char *state_of(const struct bal_slots_point *point) {
     return point->possible ? bal_verdict_text(point->result.verdict) : "overloaded";
 }
 
-void bal_slots_csv(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
-                   const struct bal_draft *draft, FILE *out) {
-    char value[BAL_PERCENTILE_TEXT];
-    char columns[100] = "";
-    if (question->quantile > 0) {
-        bal_percentile_name(question->quantile, value);
-        snprintf(columns, sizeof columns, ",response.%s,response.%s.ci", value, value);
-    }
-    fprintf(out,
-            "slots,speed,load,verdict,response.mean,response.mean.ci%s,"
-            "waiting.probability,random.response.mean,best,meets,doubts,settings\n",
-            columns);
-    for (unsigned i = 0; i < answer->points; i++) {
-        const struct bal_slots_point *point = &answer->point[i];
-        const struct bal_estimate of = value_of(question, point);
-        char slots[BAL_NUMBER_TEXT];
-        name_slots(point->slots, slots);
-        fputs(slots, out);
-        bal_csv_number(point->speed, out);
-        bal_csv_number(point->c.model.load, out);
-        fprintf(out, ",%s", state_of(point));
-        bal_csv_number(mean_of(point, BAL_RESPONSE_MEAN), out);
-        bal_csv_number(has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN].half_width : NAN, out);
-        if (question->quantile > 0) {
-            bal_csv_number(of.mean, out);
-            bal_csv_number(of.half_width, out);
-        }
-        bal_csv_number(mean_of(point, BAL_WAITING_PROBABILITY), out);
-        bal_csv_number(point->possible ? point->alone.response_mean : NAN, out);
-        fprintf(out, ",%d,%d", point->best, point->meets);
-        bal_doubt_csv(point->possible ? point->result.doubts : 0, out);
-        bal_head_csv(draft, out);
-        fputc('\n', out);
-    }
+static void put_point(struct bal_rows *rows, const struct bal_slots_question *question,
+                      const struct bal_slots_point *point, const struct bal_draft *draft) {
+    char slots[BAL_NUMBER_TEXT], value[BAL_PERCENTILE_TEXT], name[60];
+    name_slots(point->slots, slots);
+    snprintf(name, sizeof name, "response.%s", bal_percentile_name(question->quantile, value));
+    do {
+        bal_row_begin(rows);
+        if (point->slots == BAL_SLOTS_ALL)
+            bal_row_text(rows, "slots", slots);
+        else
+            bal_row_count(rows, "slots", point->slots);
+        bal_row_number(rows, "speed", point->speed);
+        bal_row_number(rows, "load", point->c.model.load);
+        bal_row_text(rows, "verdict", state_of(point));
+        bal_row_doubts(rows, point->possible ? point->result.doubts : 0);
+        bal_row_estimate(rows, "response.mean", metric_of(point, BAL_RESPONSE_MEAN));
+        if (question->quantile > 0)
+            bal_row_estimate(rows, name, value_of(question, point));
+        bal_row_number(rows, "waiting.probability", metric_of(point, BAL_WAITING_PROBABILITY).mean);
+        bal_row_number(rows, "random.response.mean", point->possible ? point->alone.response_mean : NAN);
+        bal_row_bool(rows, "best", point->best, bal_zero_one);
+        bal_row_bool(rows, "meets", point->meets, bal_zero_one);
+    } while (bal_row_end(rows, draft));
 }
 
-static void json_point(struct json *json, const struct bal_slots_question *question,
-                       const struct bal_slots_point *point) {
-    char slots[BAL_NUMBER_TEXT], value[BAL_PERCENTILE_TEXT], key[60];
-    name_slots(point->slots, slots);
-    bal_json_open(json, NULL, '{');
-    if (point->slots == BAL_SLOTS_ALL)
-        bal_json_text(json, "slots", slots);
-    else
-        bal_json_count(json, "slots", point->slots);
-    bal_json_number(json, "speed", point->speed);
-    bal_json_number(json, "load", point->c.model.load);
-    bal_json_text(json, "verdict", state_of(point));
-    bal_doubt_json(json, point->possible ? point->result.doubts : 0);
-    bal_json_estimate(json, "response.mean", ".ci",
-                      has_means(point) ? point->result.metric[BAL_RESPONSE_MEAN]
-                                       : (struct bal_estimate){NAN, NAN});
-    if (question->quantile > 0) {
-        snprintf(key, sizeof key, "response.%s", bal_percentile_name(question->quantile, value));
-        bal_json_estimate(json, key, ".ci", value_of(question, point));
-    }
-    bal_json_number(json, "waiting.probability", mean_of(point, BAL_WAITING_PROBABILITY));
-    bal_json_number(json, "random.response.mean", point->possible ? point->alone.response_mean : NAN);
-    bal_json_bool(json, "best", point->best);
-    bal_json_bool(json, "meets", point->meets);
-    bal_json_close(json, '}');
+void bal_slots_csv(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
+                   const struct bal_draft *draft, FILE *out) {
+    struct bal_rows rows = {.csv = out};
+    for (unsigned i = 0; i < answer->points; i++)
+        put_point(&rows, question, &answer->point[i], draft);
 }
 
 void bal_slots_json(const struct bal_slots_question *question, const struct bal_slots_answer *answer,
                     const struct bal_draft *draft, FILE *out) {
     char text[400];
     struct json json;
+    struct bal_rows rows = {.json = &json, .lines = true};
     bal_json_init(&json, out);
     bal_json_open(&json, NULL, '{');
     bal_json_text(&json, "version", BALLAST_VERSION);
@@ -257,7 +226,7 @@ void bal_slots_json(const struct bal_slots_question *question, const struct bal_
     bal_json_number(&json, "target", question->target);
     bal_json_open(&json, "points", '[');
     for (unsigned i = 0; i < answer->points; i++)
-        json_point(&json, question, &answer->point[i]);
+        put_point(&rows, question, &answer->point[i], NULL);
     bal_json_close(&json, ']');
     bal_json_close(&json, '}');
 }

@@ -3,16 +3,15 @@
 #include "report/tune_report.h"
 
 #include "ballast/figure.h"
-#include "ballast/number.h"
 #include "ballast/scheme.h"
 #include "ballast/version.h"
-#include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/comparison.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
 #include "report/metric.h"
+#include "report/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,44 +181,42 @@ static const enum bal_metric shown[] = {BAL_WAITING_MEAN,  BAL_RESPONSE_MEAN, BA
                                         BAL_SERVERS_SETUP, BAL_ENERGY_PER_JOB};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
-static void csv_row(const char *policy, double standby, const struct bal_result *result, bool frontier,
-                    bool knee, const struct bal_draft *draft, FILE *out) {
-    char text[BAL_NUMBER_TEXT] = "";
-    if (isfinite(standby))
-        bal_number_print(standby, text);
-    fprintf(out, "%s,%s,%s", policy, text, bal_verdict_text(result->verdict));
-    for (int i = 0; i < SHOWN; i++) {
-        const struct bal_estimate estimate = estimate_of(result, shown[i]);
-        bal_csv_number(estimate.mean, out);
-        bal_csv_number(estimate.half_width, out);
-    }
-    fprintf(out, ",%d,%d", frontier, knee);
-    bal_doubt_csv(result->doubts, out);
-    bal_head_csv(draft, out);
-    fputc('\n', out);
+static void put_result(struct bal_rows *rows, const struct bal_result *result) {
+    bal_row_text(rows, "verdict", bal_verdict_text(result->verdict));
+    bal_row_doubts(rows, result->doubts);
+    for (int i = 0; i < SHOWN; i++)
+        bal_row_estimate(rows, bal_metric_table[shown[i]].name, estimate_of(result, shown[i]));
+}
+
+static void csv_row(struct bal_rows *rows, const char *policy, double standby,
+                    const struct bal_result *result, bool frontier, bool knee,
+                    const struct bal_draft *draft) {
+    do {
+        bal_row_begin(rows);
+        bal_row_text(rows, "policy", policy);
+        bal_row_number(rows, "standby", standby);
+        put_result(rows, result);
+        bal_row_bool(rows, "frontier", frontier, bal_zero_one);
+        bal_row_bool(rows, "knee", knee, bal_zero_one);
+    } while (bal_row_end(rows, draft));
 }
 
 void bal_tune_csv(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
                   const struct bal_draft *draft, FILE *out) {
     (void)tuning;
-    fputs("policy,standby,verdict", out);
-    for (int i = 0; i < SHOWN; i++)
-        fprintf(out, ",%s,%s.ci", bal_metric_table[shown[i]].name, bal_metric_table[shown[i]].name);
-    fputs(",frontier,knee,doubts,settings\n", out);
+    struct bal_rows rows = {.csv = out};
     for (unsigned i = 0; i < tuned->points; i++) {
         const struct bal_tune_point *point = &tuned->point[i];
-        csv_row("tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, draft, out);
-        csv_row("delayed-off", point->standby, &point->pooled, false, false, draft, out);
+        csv_row(&rows, "tabs", point->standby, &point->tabs, point->frontier, i == tuned->knee, draft);
+        csv_row(&rows, "delayed-off", point->standby, &point->pooled, false, false, draft);
     }
-    csv_row("jiq", NAN, &tuned->always_on, false, false, draft, out);
+    csv_row(&rows, "jiq", NAN, &tuned->always_on, false, false, draft);
 }
 
 static void json_result(struct json *json, const char *key, const struct bal_result *result) {
+    struct bal_rows rows = {.json = json};
     bal_json_open_line(json, key, '{');
-    bal_json_text(json, "verdict", bal_verdict_text(result->verdict));
-    bal_doubt_json(json, result->doubts);
-    for (int i = 0; i < SHOWN; i++)
-        bal_json_estimate(json, bal_metric_table[shown[i]].name, ".ci", estimate_of(result, shown[i]));
+    put_result(&rows, result);
     bal_json_close(json, '}');
 }
 
