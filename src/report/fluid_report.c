@@ -2,11 +2,11 @@
 /* Prints a fluid path, and a simulated one next to it, as text, csv and JSON. */
 #include "report/fluid_view.h"
 
-#include "ballast/number.h"
 #include "ballast/version.h"
 #include "base/strbuf.h"
 #include "format/json.h"
 #include "format/table.h"
+#include "report/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,45 +155,39 @@ static double round_to_ten_decimals(double value) {
     return round(value * 1e10) / 1e10;
 }
 
-static void csv_number(double value, FILE *out) {
-    char text[BAL_NUMBER_TEXT];
-    bal_number_print(round_to_ten_decimals(value), text);
-    fprintf(out, ",%s", text);
+/* Of the fluid path, or of the simulated one. */
+static void put_state(struct bal_rows *rows, const struct fluid_view *view, size_t k, bool simulated) {
+    const char *prefix = simulated ? "sim." : "";
+    char name[60];
+    snprintf(name, sizeof name, "%sjobs", prefix);
+    bal_row_number(
+        rows, name,
+        round_to_ten_decimals((simulated ? bal_fluid_view_simulated_jobs : bal_fluid_view_jobs)(view, k)));
+    for (size_t i = 0; i < view->levels; i++) {
+        snprintf(name, sizeof name, "%ss%zu", prefix, view->level[i]);
+        bal_row_number(rows, name,
+                       round_to_ten_decimals((simulated ? bal_fluid_view_simulated_at
+                                                        : bal_fluid_view_at)(view, k, view->level[i])));
+    }
+    for (size_t i = 0; i < view->extras; i++) {
+        snprintf(name, sizeof name, "%s%s", prefix, view->extra[i].name);
+        bal_row_number(
+            rows, name,
+            round_to_ten_decimals((simulated ? view->extra[i].simulated : view->extra[i].fluid)[k]));
+    }
 }
 
 void bal_fluid_csv(const struct bal_fluid_report *report, FILE *out) {
     const struct fluid_view whole = bal_fluid_view(report, BAL_TAIL_LEVELS), *view = &whole;
-    fputs("t,jobs", out);
-    for (size_t i = 0; i < view->levels; i++)
-        fprintf(out, ",s%zu", view->level[i]);
-    for (size_t i = 0; i < view->extras; i++)
-        fprintf(out, ",%s", view->extra[i].name);
-    if (view->simulated) {
-        fputs(",sim.jobs", out);
-        for (size_t i = 0; i < view->levels; i++)
-            fprintf(out, ",sim.s%zu", view->level[i]);
-        for (size_t i = 0; i < view->extras; i++)
-            fprintf(out, ",sim.%s", view->extra[i].name);
-    }
-    fputc('\n', out);
-    for (size_t k = 0; k < view->followed->times; k += view->followed->every) {
-        char text[BAL_NUMBER_TEXT];
-        bal_number_print(view->followed->time[k], text);
-        fputs(text, out);
-        csv_number(bal_fluid_view_jobs(view, k), out);
-        for (size_t i = 0; i < view->levels; i++)
-            csv_number(bal_fluid_view_at(view, k, view->level[i]), out);
-        for (size_t i = 0; i < view->extras; i++)
-            csv_number(view->extra[i].fluid[k], out);
-        if (view->simulated) {
-            csv_number(bal_fluid_view_simulated_jobs(view, k), out);
-            for (size_t i = 0; i < view->levels; i++)
-                csv_number(bal_fluid_view_simulated_at(view, k, view->level[i]), out);
-            for (size_t i = 0; i < view->extras; i++)
-                csv_number(view->extra[i].simulated[k], out);
-        }
-        fputc('\n', out);
-    }
+    struct bal_rows rows = {.csv = out};
+    for (size_t k = 0; k < view->followed->times; k += view->followed->every)
+        do {
+            bal_row_begin(&rows);
+            bal_row_number(&rows, "t", view->followed->time[k]);
+            put_state(&rows, view, k, false);
+            if (view->simulated)
+                put_state(&rows, view, k, true);
+        } while (bal_row_end(&rows, NULL));
 }
 
 static void json_state(struct json *json, const char *key, double jobs,

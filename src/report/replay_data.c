@@ -4,14 +4,13 @@
 
 #include "ballast/version.h"
 #include "base/strbuf.h"
-#include "format/csv.h"
 #include "format/json.h"
 #include "report/doubt_notes.h"
 #include "report/json_parts.h"
 #include "report/log_report.h"
 #include "report/replay_cells.h"
+#include "report/rows.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,77 +47,89 @@ static const char *times_text(const struct bal_replay_report *report) {
 
 /* ---- csv ---- */
 
-/* The head of a column whose name has a text of the user's in it. */
-static void csv_head(FILE *out, const char *before, const char *name, const char *between, const char *time,
-                     const char *after) {
-    fputs(",\"", out);
-    fputs(before, out);
-    for (const char *c = name; *c; c++)
-        fprintf(out, "%s%c", *c == '"' ? "\"" : "", *c);
-    fprintf(out, "%s%s%s\"", between, time, after);
+static void put_range(struct bal_rows *rows, const char *name, struct bal_confidence_range range) {
+    char end[BAL_PERCENTILE_TEXT + 40];
+    snprintf(end, sizeof end, "%s.log_low", name);
+    bal_row_number(rows, end, range.low);
+    snprintf(end, sizeof end, "%s.log_high", name);
+    bal_row_number(rows, end, range.high);
 }
 
-static void csv_row(const struct bal_replay_report *report, size_t i, const struct bal_draft *draft,
-                    FILE *out) {
-    const struct bal_result *result = &report->outcomes[i].result;
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
-    fprintf(out, "\"%s\"", label);
-    bal_csv_number(report->cases[i].model.load, out);
-    for (int m = 0; m < BAL_METRIC_COUNT; m++) {
-        bal_csv_number(result->metric[m].mean, out);
-        bal_csv_number(result->metric[m].half_width, out);
+static void put_times(struct bal_rows *rows, const struct bal_replay_report *report,
+                      const struct bal_replay_outcome *outcome) {
+    for (int t = BAL_TIME_MEAN; t < BAL_REPLAY_TIMES; t++) {
+        const enum bal_response_time which = (enum bal_response_time)t;
+        char text[BAL_PERCENTILE_TEXT], name[BAL_PERCENTILE_TEXT + 20];
+        if (t == BAL_TIME_WANTED || !bal_time_is_told(report, which))
+            continue;
+        snprintf(name, sizeof name, "response.%s", bal_time_name(report, which, text));
+        if (t >= BAL_TIME_ASKED) /* others are metrics */
+            bal_row_estimate(rows, name, outcome->time[t]);
+        put_range(rows, name, outcome->log[t]);
     }
-    bal_csv_number(kilowatt_hours(result), out);
-    fprintf(out, ",%u,%" PRIu64 ",%s", result->replications, result->jobs, times_text(report));
-    bal_doubt_csv(result->doubts, out);
-    const struct bal_replay_outcome *outcome = &report->outcomes[i];
-    for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
-        bal_csv_number(outcome->log[t].low, out);
-        bal_csv_number(outcome->log[t].high, out);
-    }
-    for (int t = BAL_TIME_ASKED; t < BAL_REPLAY_TIMES; t++)
-        if (bal_time_is_told(report, (enum bal_response_time)t)) {
-            bal_csv_number(outcome->time[t].mean, out);
-            bal_csv_number(outcome->time[t].half_width, out);
-            bal_csv_number(outcome->log[t].low, out);
-            bal_csv_number(outcome->log[t].high, out);
-        }
+    rows->quote_names = true;
     for (size_t k = 1; k <= report->kinds; k++)
         for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
-            bal_csv_number(outcome->kind[k].time[t].mean, out);
-            bal_csv_number(outcome->kind[k].time[t].half_width, out);
+            char *name;
+            if (asprintf(&name, "class.%s.response.%s", report->kind[k - 1], time_names[t]) < 0) {
+                bal_stream_mark_incomplete(rows->csv);
+                return;
+            }
+            bal_row_estimate(rows, name, outcome->kind[k].time[t]);
+            free(name);
         }
+    rows->quote_names = false;
+}
+
+/* What the target needs; unknown where no number of servers has been found. */
+static void put_target(struct bal_rows *rows, const struct bal_replay_report *report,
+                       const struct bal_replay_outcome *outcome, const struct bal_sizing *sizing) {
+    static const struct bal_estimate unknown = {NAN, NAN};
+    const bool sized = sizing->outcome == BAL_SIZED;
+    char doubts[BAL_DOUBT_WORDS];
+    bal_doubt_words(sized ? sizing->at.result.doubts : 0, doubts);
+    bal_row_text(rows, "target.outcome", outcome_text(sizing->outcome));
+    bal_row_estimate(rows, "target.here", outcome->time[BAL_TIME_WANTED]);
+    put_range(rows, "target.here", outcome->log[BAL_TIME_WANTED]);
+    bal_row_number(rows, "target.servers", sized ? (double)sizing->servers : NAN);
+    bal_row_number(rows, "target.servers_low", sized ? known_servers(sizing->low) : NAN);
+    bal_row_number(rows, "target.servers_high", sized ? known_servers(sizing->high) : NAN);
+    bal_row_number(rows, "target.load", sized ? sizing->c.model.load : NAN);
+    bal_row_estimate(rows, "target.value", sized ? sizing->at.time[BAL_TIME_WANTED] : unknown);
+    bal_row_number(rows, "target.one_fewer", sized ? sizing->one_fewer : NAN);
+    bal_row_number(rows, "target.kwh", sized ? kilowatt_hours(&sizing->at.result) : NAN);
     if (bal_is_priced(report))
-        bal_csv_number(bal_replay_cost(report, &report->cases[i], result), out);
-    if (report->keeper)
-        bal_csv_number(bal_replay_server_time(&report->cases[i], result) / 3600, out);
-    if (report->target) {
-        const struct bal_sizing *sizing = &report->sizing[i];
-        const bool sized = sizing->outcome == BAL_SIZED;
-        fprintf(out, ",%s", outcome_text(sizing->outcome));
-        const struct bal_estimate wanted = outcome->time[BAL_TIME_WANTED];
-        const struct bal_confidence_range log = outcome->log[BAL_TIME_WANTED];
-        const double here[] = {wanted.mean, wanted.half_width, log.low, log.high};
-        for (size_t n = 0; n < sizeof here / sizeof *here; n++)
-            bal_csv_number(here[n], out);
-        const struct bal_estimate there = sizing->at.time[BAL_TIME_WANTED];
-        const double values[] = {sizing->servers,
-                                 known_servers(sizing->low),
-                                 known_servers(sizing->high),
-                                 sizing->c.model.load,
-                                 there.mean,
-                                 there.half_width,
-                                 sizing->one_fewer,
-                                 kilowatt_hours(&sizing->at.result)};
-        for (size_t n = 0; n < sizeof values / sizeof *values; n++)
-            bal_csv_number(sized ? values[n] : NAN, out);
+        bal_row_number(rows, "target.cost",
+                       sized ? bal_replay_cost(report, &sizing->c, &sizing->at.result) : NAN);
+    bal_row_text(rows, "target.doubts", doubts);
+}
+
+static void put_row(struct bal_rows *rows, const struct bal_replay_report *report, size_t i,
+                    const struct bal_draft *draft) {
+    const struct bal_replay_outcome *outcome = &report->outcomes[i];
+    const struct bal_result *result = &outcome->result;
+    char label[BAL_REPLAY_LABEL], doubts[BAL_DOUBT_WORDS];
+    bal_replay_label(&report->cases[i].policy, label);
+    bal_doubt_words(result->doubts, doubts);
+    do {
+        bal_row_begin(rows);
+        bal_row_quoted(rows, "policy", label);
+        bal_row_number(rows, "load", report->cases[i].model.load);
+        for (int m = 0; m < BAL_METRIC_COUNT; m++)
+            bal_row_estimate(rows, bal_metric_table[m].name, result->metric[m]);
+        bal_row_number(rows, "energy.kwh", kilowatt_hours(result));
+        bal_row_count(rows, "replications", result->replications);
+        bal_row_count(rows, "jobs", result->jobs);
+        bal_row_text(rows, "service_times", times_text(report));
+        bal_row_text(rows, "doubts", doubts);
+        put_times(rows, report, outcome);
         if (bal_is_priced(report))
-            bal_csv_number(sized ? bal_replay_cost(report, &sizing->c, &sizing->at.result) : NAN, out);
-        bal_doubt_csv(sized ? sizing->at.result.doubts : 0, out);
-    }
-    bal_head_csv(draft, out);
-    fputc('\n', out);
+            bal_row_number(rows, "cost", bal_replay_cost(report, &report->cases[i], result));
+        if (report->keeper)
+            bal_row_number(rows, "server_hours", bal_replay_server_time(&report->cases[i], result) / 3600);
+        if (report->target)
+            put_target(rows, report, outcome, &report->sizing[i]);
+    } while (bal_row_end(rows, draft));
 }
 
 void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
@@ -127,43 +138,10 @@ void bal_replay_csv(const struct bal_replay_report *report, FILE *out) {
         bal_stream_mark_incomplete(out);
         return;
     }
-    fputs("policy,load", out);
-    for (int m = 0; m < BAL_METRIC_COUNT; m++)
-        fprintf(out, ",%s,%s.ci", bal_metric_table[m].name, bal_metric_table[m].name);
-    fputs(",energy.kwh,replications,jobs,service_times,doubts", out);
-    for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++)
-        fprintf(out, ",response.%s.log_low,response.%s.log_high", time_names[t], time_names[t]);
-    for (int t = BAL_TIME_ASKED; t < BAL_REPLAY_TIMES; t++) {
-        char text[BAL_PERCENTILE_TEXT];
-        if (!bal_time_is_told(report, (enum bal_response_time)t))
-            continue;
-        const char *name = bal_time_name(report, (enum bal_response_time)t, text);
-        fprintf(out, ",response.%s,response.%s.ci,response.%s.log_low,response.%s.log_high", name, name, name,
-                name);
-    }
-    for (size_t k = 0; k < report->kinds; k++)
-        for (int t = BAL_TIME_MEAN; t <= BAL_TIME_P999; t++) {
-            csv_head(out, "class.", report->kind[k], ".response.", time_names[t], "");
-            csv_head(out, "class.", report->kind[k], ".response.", time_names[t], ".ci");
-        }
-    if (bal_is_priced(report))
-        fputs(",cost", out);
-    if (report->keeper)
-        fputs(",server_hours", out);
-    if (report->target) {
-        fputs(
-            ",target.outcome,target.here,target.here.ci,target.here.log_low,target.here.log_high"
-            ",target.servers,target.servers_low,target.servers_high,target.load,target.value,target.value.ci"
-            ",target.one_fewer,target.kwh",
-            out);
-        if (bal_is_priced(report))
-            fputs(",target.cost", out);
-        fputs(",target.doubts", out);
-    }
-    fputs(",settings\n", out);
+    struct bal_rows rows = {.csv = out};
     const struct bal_draft draft = bal_replay_settings(report);
     for (size_t i = 0; i < report->count; i++)
-        csv_row(report, order[i], &draft, out);
+        put_row(&rows, report, order[i], &draft);
     free(order);
 }
 

@@ -26,7 +26,14 @@ static void print_field(struct bal_rows *rows, const char *name, const char *tex
     if (!rows->first)
         fputc(',', rows->csv);
     rows->first = false;
-    bal_csv_text(rows->state == BAL_ROWS_NAMES ? name : text, rows->csv);
+    if (rows->state == BAL_ROWS_VALUES || !rows->quote_names) {
+        bal_csv_text(rows->state == BAL_ROWS_NAMES ? name : text, rows->csv);
+        return;
+    }
+    fputc('"', rows->csv);
+    for (; *name; name++)
+        fprintf(rows->csv, "%s%c", *name == '"' ? "\"" : "", *name);
+    fputc('"', rows->csv);
 }
 
 bool bal_row_end(struct bal_rows *rows, const struct bal_draft *settings) {

@@ -22,6 +22,7 @@ struct bal_rows {
     FILE *csv;         /* ... a line of that */
     const char *half;  /* behind the name of an estimate; NULL: ".ci" */
     bool lines;        /* a JSON object in several lines */
+    bool quote_names;  /* csv: of the columns that follow, which have words of users in them */
     bool names_only;   /* csv: there are no values, and one row is gone through once */
     enum { BAL_ROWS_NEW, BAL_ROWS_NAMES, BAL_ROWS_VALUES } state; /* of csv */
     bool first;                                                   /* no column of this row has been printed */
