@@ -111,15 +111,12 @@ static void add_run(struct table *table, struct bal_store *store, const struct b
 
 static int list_runs(struct bal_store *store, const struct bal_store_run *runs, size_t count,
                      const struct args *args) {
-    static const char *const heads[] = {"run", "experiment", "mode", "trials", "started", "ended", "version"};
     struct cli_output output;
     const int status = cli_output_open(&output, args->results.output);
     if (status)
         return status;
     struct table table;
-    bal_table_init(&table, sizeof heads / sizeof *heads);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        bal_table_add(&table, "%s", heads[i]);
+    bal_table_begin(&table, "run|experiment|mode|trials|started|ended|version");
     for (size_t i = 0; i < count; i++)
         add_run(&table, store, &runs[i]);
     bal_table_print(&table, "rllrlll",

@@ -438,11 +438,8 @@ static void add_row(struct table *table, const struct api_dispatcher *d, const s
 }
 
 static void print_policies(const struct api_server *s, FILE *out) {
-    static const char *const heads[] = {"dispatcher", "upstream", "policy", "configured"};
     struct table table;
-    bal_table_init(&table, sizeof heads / sizeof *heads);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        bal_table_add(&table, "%s", heads[i]);
+    bal_table_begin(&table, "dispatcher|upstream|policy|configured");
     for (size_t i = 0; i < s->dispatchers; i++) {
         const struct api_dispatcher *d = &s->dispatcher[i];
         bal_table_add(&table, "%s", d->url);
@@ -455,12 +452,8 @@ static void print_policies(const struct api_server *s, FILE *out) {
 }
 
 static void print_table(const struct api_server *s, FILE *out) {
-    static const char *const heads[] = {"dispatcher", "upstream", "server",    "state", "now",
-                                        "in flight",  "weight",   "max_conns", "slots", "changed"};
     struct table table;
-    bal_table_init(&table, sizeof heads / sizeof *heads);
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        bal_table_add(&table, "%s", heads[i]);
+    bal_table_begin(&table, "dispatcher|upstream|server|state|now|in flight|weight|max_conns|slots|changed");
     for (size_t i = 0; i < s->dispatchers; i++)
         for (size_t k = 0; k < s->dispatcher[i].rows; k++)
             if (is_shown(s, &s->dispatcher[i], &s->dispatcher[i].row[k]))

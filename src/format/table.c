@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/utf8.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,22 @@ void bal_table_add(struct table *table, const char *format, ...) {
     }
     bal_utf8_tame(text, "");
     table->cell[table->cells++] = text;
+}
+
+void bal_table_begin(struct table *table, const char *heads) {
+    bal_table_init(table, 0);
+    for (const char *end = heads; *end; heads = end + 1) {
+        end = heads + strcspn(heads, "|");
+        bal_table_add(table, "%.*s", (int)(end - heads), heads);
+        table->columns++;
+    }
+}
+
+void bal_table_add_number(struct table *table, const char *format, double value) {
+    char text[64] = "";
+    if (!isnan(value))
+        snprintf(text, sizeof text, format, value);
+    bal_table_add(table, "%s", text);
 }
 
 size_t bal_table_text_width(const char *text) {

@@ -18,7 +18,11 @@ struct table {
  * Width is counted in characters of UTF-8. */
 void bal_table_init(struct table *table, unsigned columns);
 void bal_table_fini(struct table *table);
+/* Begins a table with its heads, which have bars between: "load|verdict|drift". */
+void bal_table_begin(struct table *table, const char *heads);
 void bal_table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A number in a format of one double; an empty cell for NaN. */
+void bal_table_add_number(struct table *table, const char *format, double value);
 
 /* How a table looks: aligned, without or with a rule under its head, or in Markdown, where rows stand between
  * bars, which are escaped in cells. */

@@ -254,10 +254,7 @@ static void add_row(struct table *table, const struct columns *columns, const ch
     add_percentiles(table, columns, c, result, BAL_OF_RESPONSE, theory_row, notes);
     if (columns->powered)
         add_short(table, result->verdict == BAL_UNSTABLE ? NAN : result->metric[BAL_POWER_MEAN].mean);
-    if (known)
-        bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
-    else
-        bal_table_add(table, "%s", "");
+    bal_table_add_number(table, "%.1f%%", known ? 100 * result->metric[BAL_WAITING_PROBABILITY].mean : NAN);
     add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     bal_table_add(table, "%s", bits);
     add_theory(table, c, result, theory_row);

@@ -77,10 +77,8 @@ static void print_bursts(const struct bal_fit_arrivals *arrivals, enum bal_table
     if (arrivals->flow != BAL_FIT_BURSTY)
         return;
     struct table table;
-    bal_table_init(&table, 3 + arrivals->scales);
-    bal_table_add(&table, "arrivals");
-    bal_table_add(&table, "parameters");
-    bal_table_add(&table, "misfit");
+    bal_table_begin(&table, "arrivals|parameters|misfit");
+    table.columns += arrivals->scales;
     for (unsigned i = 0; i < arrivals->scales; i++)
         bal_table_add(&table, "in %g s", arrivals->scale[i].window);
     bal_table_add(&table, "the log");
@@ -139,24 +137,16 @@ static void add_fit(struct table *table, const struct bal_fit_report *report, en
     bal_table_add(table, "%s%s", bal_fit_method_table[method].name,
                   method == report->chosen ? " \u25c0" : "");
     bal_table_add(table, "%u", fit->parameters);
-    if (isnan(fit->bic))
-        bal_table_add(table, "%s", "");
-    else
-        bal_table_add(table, "%+.0f", fit->bic - report->fits->fit[report->fits->best].bic);
-    if (isnan(fit->distance))
-        bal_table_add(table, "%s", "");
-    else
-        bal_table_add(table, "%.4f", fit->distance);
+    bal_table_add_number(table, "%+.0f", fit->bic - report->fits->fit[report->fits->best].bic);
+    bal_table_add_number(table, "%.4f", fit->distance);
     bal_table_add(table, "%.4g", fit->c2);
     add_quantiles(table, fit->quantile);
 }
 
 static void print_fits(const struct bal_fit_report *report, enum bal_table_style style, FILE *out) {
-    static const char *const head[] = {"law", "parameters", "bic", "distance", "c2"};
     struct table table;
-    bal_table_init(&table, 9);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        bal_table_add(&table, "%s", head[i]);
+    bal_table_begin(&table, "law|parameters|bic|distance|c2");
+    table.columns += BAL_FIT_QUANTILES;
     for (unsigned i = 0; i < BAL_FIT_QUANTILES; i++)
         bal_table_add(&table, "p%g", 100 * bal_fit_quantile[i]);
     bal_table_add(&table, "the log");

@@ -200,35 +200,18 @@ void bal_frontier_text(const struct bal_frontier_question *question, const struc
             BAL_FRONTIER_REPLICATIONS);
 }
 
-static void add_bound(struct table *table, double value) {
-    if (isnan(value))
-        bal_table_add(table, "%s", "");
-    else
-        bal_table_add(table, "%.6g", value);
-}
-
-static void add_tenths(struct table *table, double value) {
-    if (isnan(value))
-        bal_table_add(table, "%s", "");
-    else
-        bal_table_add(table, "%.1f", value);
-}
-
 void bal_frontier_map_text(const struct bal_frontier_chart *chart, enum bal_table_style style, FILE *out) {
-    static const char *const head[] = {"load", "unstable", "stable", "drift 0 at", "Theorem 9", "asked"};
     struct table table;
-    bal_table_init(&table, 6);
-    for (int i = 0; i < 6; i++)
-        bal_table_add(&table, "%s", head[i]);
+    bal_table_begin(&table, "load|unstable|stable|drift 0 at|Theorem 9|asked");
     for (unsigned i = 0; i < chart->count; i++) {
         const struct bal_frontier *f = &chart->frontier[i];
         const double *line = f->proof.line;
         bal_table_add(&table, "%g", chart->load[i]);
-        add_bound(&table, f->unstable);
-        add_bound(&table, f->stable);
-        add_tenths(&table, f->estimate);
-        add_tenths(&table, fmax(line[0], 0));
-        add_tenths(&table, fmax(line[1], 0));
+        bal_table_add_number(&table, "%.6g", f->unstable);
+        bal_table_add_number(&table, "%.6g", f->stable);
+        bal_table_add_number(&table, "%.1f", f->estimate);
+        bal_table_add_number(&table, "%.1f", fmax(line[0], 0));
+        bal_table_add_number(&table, "%.1f", fmax(line[1], 0));
     }
     print_head(chart->question, "", out);
     bal_table_print(&table, "rrrrrr", style, out);

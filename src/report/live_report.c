@@ -62,17 +62,8 @@ static void add_time(struct table *table, const struct bal_estimate *estimate, b
 static void add_ratio(struct table *table, const struct bal_estimate *ratio) {
     if (isfinite(ratio->half_width))
         bal_table_add(table, "%.2f ± %.2f", ratio->mean, ratio->half_width);
-    else if (isfinite(ratio->mean))
-        bal_table_add(table, "%.2f", ratio->mean);
     else
-        bal_table_add(table, "%s", "");
-}
-
-static void add_count(struct table *table, double count) {
-    if (isnan(count))
-        bal_table_add(table, "%s", "");
-    else
-        bal_table_add(table, "%.0f", count);
+        bal_table_add_number(table, "%.2f", ratio->mean);
 }
 
 struct rows {
@@ -92,9 +83,9 @@ static void add_row(void *context, const struct rig_row *row) {
     add_time(table, &row->p99, false);
     add_time(table, &row->lab_p99, false);
     add_ratio(table, &row->p99_ratio);
-    add_count(table, row->lost);
-    add_count(table, row->doubled);
-    add_count(table, row->exceeded);
+    bal_table_add_number(table, "%.0f", row->lost);
+    bal_table_add_number(table, "%.0f", row->doubled);
+    bal_table_add_number(table, "%.0f", row->exceeded);
     bal_table_add(table, "%s", bal_rig_verdict_text[row->verdict]);
     rows->requests = row->requests;
     rows->late += row->late;
@@ -195,12 +186,7 @@ static void print_notes(const struct bal_experiment *e, const struct rows *rows,
 static enum bal_code print_faults(struct bal_store *store, const struct bal_experiment *e, size_t point,
                                   enum bal_table_style style, FILE *out, struct bal_error *err) {
     struct table table;
-    static const char *const head[] = {"fault", "at, s", "system", "lost",        "doubled",
-                                       "again", "over",  "p99",    "recovered, s"};
-    enum { COLUMNS = sizeof head / sizeof *head };
-    bal_table_init(&table, COLUMNS);
-    for (int i = 0; i < COLUMNS; i++)
-        bal_table_add(&table, "%s", head[i]);
+    bal_table_begin(&table, "fault|at, s|system|lost|doubled|again|over|p99|recovered, s");
     enum bal_code code = BAL_OK;
     for (size_t f = 0; !code && f < e->live->faults; f++)
         for (size_t p = 0; !code && p < e->policies; p++) {
@@ -214,14 +200,11 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
             bal_table_add(&table, "%s", bal_fault_kinds[fault->kind]);
             bal_table_add(&table, "%g", fault->at);
             bal_table_add(&table, "%s", e->policy[p].label);
-            add_count(&table, row.lost);
-            add_count(&table, row.doubled);
-            add_count(&table, row.resent);
-            add_count(&table, row.exceeded);
-            if (isnan(row.p99))
-                bal_table_add(&table, "%s", "");
-            else
-                bal_table_add(&table, "%.0f", 1e3 * row.p99);
+            bal_table_add_number(&table, "%.0f", row.lost);
+            bal_table_add_number(&table, "%.0f", row.doubled);
+            bal_table_add_number(&table, "%.0f", row.resent);
+            bal_table_add_number(&table, "%.0f", row.exceeded);
+            bal_table_add_number(&table, "%.0f", 1e3 * row.p99);
             bal_table_add(&table, "%.2f", row.recovery);
         }
     fputc('\n', out);
@@ -240,14 +223,10 @@ static enum bal_code print_faults(struct bal_store *store, const struct bal_expe
 
 enum bal_code bal_live_report_text(struct bal_store *store, const struct bal_experiment *e,
                                    enum bal_table_style style, FILE *out, struct bal_error *err) {
-    static const char *const head[] = {"system",   "mean", "lab",     "live/lab", "p99",    "lab",
-                                       "live/lab", "lost", "doubled", "over",     "verdict"};
     enum bal_code code = BAL_OK;
     for (size_t point = 0; !code && point < e->points; point++) {
         struct rows rows = {.count = 0};
-        bal_table_init(&rows.table, 11);
-        for (int i = 0; i < 11; i++)
-            bal_table_add(&rows.table, "%s", head[i]);
+        bal_table_begin(&rows.table, "system|mean|lab|live/lab|p99|lab|live/lab|lost|doubled|over|verdict");
         code = each_row(store, e, point, add_row, &rows, err);
         if (!code) {
             if (point > 0)

@@ -4,10 +4,10 @@
 
 #include "ballast/number.h"
 #include "ballast/version.h"
-#include "format/csv.h"
 #include "format/json.h"
 #include "format/table.h"
 #include "report/head.h"
+#include "report/rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,12 +120,8 @@ static void add_mean(struct table *table, const struct load_row *row) {
 
 static void print_table(const struct bal_load *load, const struct bal_load_result *result,
                         enum bal_table_style style, FILE *out) {
-    static const char *const head[] = {"outcome", "requests", "share", "mean", "p50",
-                                       "p90",     "p99",      "p99.9", "most"};
     struct table table;
-    bal_table_init(&table, 9);
-    for (int i = 0; i < 9; i++)
-        bal_table_add(&table, "%s", head[i]);
+    bal_table_begin(&table, "outcome|requests|share|mean|p50|p90|p99|p99.9|most");
     struct load_row row;
     for (unsigned i = 0; row_at(load, result, i, &row); i++) {
         if (row.kind == ROW_GOOD && count_statuses(result) < 2 && load->classes == 0 &&
@@ -259,29 +255,35 @@ bool bal_load_warning(const struct bal_load *load, const struct bal_load_result 
 
 /* ---- for programs ---- */
 
+static void put_times(struct bal_rows *rows, const struct bal_load_times *times, const double *half_width) {
+    bal_row_number(rows, "mean", mean_of(times));
+    if (half_width)
+        bal_row_number(rows, "mean.ci", *half_width);
+    for (unsigned q = 0; q < QUANTILES; q++)
+        bal_row_number(rows, quantile_name[q], quantile_of(times, q));
+    bal_row_number(rows, "most", most_of(times));
+}
+
 void bal_load_csv(const struct bal_load *load, const struct bal_load_result *result, FILE *out) {
-    fputs("kind,name,requests,failed,share,mean,mean.ci,p50,p90,p99,p99.9,most\n", out);
+    struct bal_rows rows = {.csv = out};
     struct load_row row;
-    for (unsigned i = 0; row_at(load, result, i, &row); i++) {
-        fprintf(out, "%s,%s,%llu,%llu", row_kind_name[row.kind], row.name, (unsigned long long)row.count,
-                (unsigned long long)row.failed);
-        bal_csv_number(share_of(result, row.count), out);
-        bal_csv_number(mean_of(row.times), out);
-        bal_csv_number(row.half_width, out);
-        for (unsigned q = 0; q < QUANTILES; q++)
-            bal_csv_number(quantile_of(row.times, q), out);
-        bal_csv_number(most_of(row.times), out);
-        fputc('\n', out);
-    }
+    for (unsigned i = 0; row_at(load, result, i, &row); i++)
+        do {
+            bal_row_begin(&rows);
+            bal_row_text(&rows, "kind", row_kind_name[row.kind]);
+            bal_row_text(&rows, "name", row.name);
+            bal_row_count(&rows, "requests", row.count);
+            bal_row_count(&rows, "failed", row.failed);
+            bal_row_number(&rows, "share", share_of(result, row.count));
+            put_times(&rows, row.times, &row.half_width);
+        } while (bal_row_end(&rows, NULL));
 }
 
 static void json_times(struct json *json, const char *key, const struct bal_load_times *times) {
+    struct bal_rows rows = {.json = json};
     bal_json_open_line(json, key, '{');
-    bal_json_count(json, "requests", times->count);
-    bal_json_number(json, "mean", mean_of(times));
-    for (unsigned q = 0; q < QUANTILES; q++)
-        bal_json_number(json, quantile_name[q], quantile_of(times, q));
-    bal_json_number(json, "most", most_of(times));
+    bal_row_count(&rows, "requests", times->count);
+    put_times(&rows, times, NULL);
     bal_json_close(json, '}');
 }
 

@@ -169,15 +169,11 @@ static void print_list_notes(const struct bal_price_list *list, FILE *out) {
 }
 
 void bal_price_list_text(const struct bal_price_list *list, enum bal_table_style style, FILE *out) {
-    static const char *const head[] = {"policy", "waiting", "theory", "msgs",    "(one)",
-                                       "bits",   "msgs ~",  "bits ~", "vanishes"};
     struct doubt_notes notes = {0};
     print_setting(&list->cases[0], list->results[0].time, list->draft, out);
     fputc('\n', out);
     struct table table;
-    bal_table_init(&table, sizeof head / sizeof *head);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-        bal_table_add(&table, "%s", head[i]);
+    bal_table_begin(&table, "policy|waiting|theory|msgs|(one)|bits|msgs ~|bits ~|vanishes");
     for (size_t i = 0; i < list->count; i++)
         add_price(&table, list, i, &notes);
     bal_table_print(&table, "lrlrrrlll", style, out);
@@ -345,16 +341,13 @@ static void print_outcome(const struct bal_price_offers *offers, const struct ba
 
 void bal_price_offers_text(const struct bal_price_offers *offers, const struct bal_draft *draft,
                            const struct bal_wish *wish, enum bal_table_style style, FILE *out) {
-    static const char *const head[] = {"policy", "waiting", "theory", "msgs", "bits", "does it?"};
     print_wish(wish, out);
     struct doubt_notes notes = {0};
     print_setting(&draft->c, draft->c.run.time, draft, out);
     if (offers->count > 0) {
         fputc('\n', out);
         struct table table;
-        bal_table_init(&table, sizeof head / sizeof *head);
-        for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-            bal_table_add(&table, "%s", head[i]);
+        bal_table_begin(&table, "policy|waiting|theory|msgs|bits|does it?");
         for (size_t i = 0; i < offers->count; i++)
             add_offer(&table, &offers->offer[i], &draft->c, &notes);
         bal_table_print(&table, "lrlrrl", style, out);

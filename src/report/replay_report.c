@@ -144,10 +144,7 @@ static void add_row(struct table *table, const struct bal_replay_report *report,
         bal_cell_add_time(table, result->metric[BAL_HIGH_RESPONSE_P99], unit);
         bal_cell_add_time(table, result->metric[BAL_LOW_RESPONSE_P99], unit);
     }
-    if (isnan(result->metric[BAL_WAITING_PROBABILITY].mean))
-        bal_table_add(table, "%s", "");
-    else
-        bal_table_add(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
+    bal_table_add_number(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
     bal_cell_add(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     bal_cells_add_costs(table, report, &report->cases[i], result, energy);
     if (report->keeper)

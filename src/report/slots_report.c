@@ -88,10 +88,7 @@ static void add_point(struct table *table, const struct bal_slots_question *ques
         add_estimate(table, point->result.metric[BAL_RESPONSE_MEAN], "");
     const bool known = answer->least < answer->points;
     const double least = known ? bal_slots_value(question, &answer->point[answer->least]).mean : NAN;
-    if (known)
-        bal_table_add(table, "%+.0f%%", bal_shown(100 * (value.mean / least - 1), 0));
-    else
-        bal_table_add(table, "%s", "");
+    bal_table_add_number(table, "%+.0f%%", bal_shown(100 * (value.mean / least - 1), 0));
     bal_table_add(table, "%.1f%%", 100 * metric_of(point, BAL_WAITING_PROBABILITY).mean);
     if (isfinite(point->alone.response_mean))
         bal_table_add(table, "= %.4g", point->alone.response_mean);

@@ -46,13 +46,6 @@ static void add_waiting(struct table *table, const struct bal_result *result, co
         bal_table_add(table, "%.4f \u00b1 %.4f%s", waiting.mean, waiting.half_width, mark);
 }
 
-static void add_number(struct table *table, const char *format, double value) {
-    char text[40] = "";
-    if (isfinite(value))
-        snprintf(text, sizeof text, format, value);
-    bal_table_add(table, "%s", text);
-}
-
 static void add_result(struct table *table, const struct bal_result *result, bool quantile,
                        const char *mark) {
     add_waiting(table, result, mark);
@@ -62,7 +55,7 @@ static void add_result(struct table *table, const struct bal_result *result, boo
             bal_percentile_cell(result->metric[BAL_RESPONSE_P99], text);
         bal_table_add(table, "%s", text);
     }
-    add_number(table, "%.1f", metric_of(result, BAL_POWER_MEAN));
+    bal_table_add_number(table, "%.1f", metric_of(result, BAL_POWER_MEAN));
 }
 
 /* Notes what is doubted; returns its mark. */
@@ -84,7 +77,7 @@ static void add_point(struct table *table, const struct bal_tuning *tuning, cons
     const struct bal_tune_point *point = &tuned->point[i];
     bal_table_add(table, "%.4g", point->standby);
     add_result(table, &point->tabs, true, add_doubt(notes, tuning, "tabs", point->standby, &point->tabs));
-    add_number(table, "%+.0f%%", bal_shown(100 * metric_of(&point->tabs, BAL_POWER_WASTE), 0));
+    bal_table_add_number(table, "%+.0f%%", bal_shown(100 * metric_of(&point->tabs, BAL_POWER_WASTE), 0));
     bal_table_add(table, "%s", i == tuned->knee ? "\u25c0 knee" : point->frontier ? "\u2022" : "");
     add_result(table, &point->pooled, false,
                add_doubt(notes, tuning, "delayed-off", point->standby, &point->pooled));
@@ -153,18 +146,15 @@ static void print_advice(const struct bal_tuning *tuning, const struct bal_tuned
 
 void bal_tune_text(const struct bal_tuning *tuning, const struct bal_tuned *tuned,
                    const struct bal_draft *draft, enum bal_table_style style, FILE *out) {
-    static const char *const head[] = {"standby", "tabs waits",        "p99",  "watts", "waste",
-                                       "",        "delayed-off waits", "watts"};
     struct table table;
     struct doubt_notes notes = {0};
-    bal_table_init(&table, 8);
-    for (int i = 0; i < 8; i++)
-        bal_table_add(&table, "%s", head[i]);
+    bal_table_begin(&table, "standby|tabs waits|p99|watts|waste||delayed-off waits|watts");
     for (unsigned i = 0; i < tuned->points; i++)
         add_point(&table, tuning, tuned, i, &notes);
     bal_table_add(&table, "always on");
     add_result(&table, &tuned->always_on, true, add_doubt(&notes, tuning, "jiq", NAN, &tuned->always_on));
-    add_number(&table, "%+.0f%%", bal_shown(100 * metric_of(&tuned->always_on, BAL_POWER_WASTE), 0));
+    bal_table_add_number(&table, "%+.0f%%",
+                         bal_shown(100 * metric_of(&tuned->always_on, BAL_POWER_WASTE), 0));
     for (int i = 0; i < 3; i++)
         bal_table_add(&table, "%s", i == 0 ? "(jiq)" : "");
     print_head(tuning, draft, out);

@@ -139,11 +139,7 @@ static void print_servers(const struct watch_fleet *f, FILE *out) {
     for (size_t i = 0; i < f->servers; i++)
         order[i] = &f->server[i];
     qsort(order, f->servers, sizeof *order, by_queue);
-    bal_table_init(&table, 8);
-    static const char *const heads[] = {"server",    "state",    "in service", "in line",
-                                        "in flight", "answered", "failed",     "mean"};
-    for (unsigned i = 0; i < sizeof heads / sizeof *heads; i++)
-        bal_table_add(&table, "%s", heads[i]);
+    bal_table_begin(&table, "server|state|in service|in line|in flight|answered|failed|mean");
     for (size_t i = 0; i < f->servers; i++) {
         const struct watch_server *s = order[i];
         char mean[BAL_TIME_TEXT] = "";

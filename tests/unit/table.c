@@ -27,6 +27,21 @@ static void add_all(struct table *table, const char *const *cells, size_t count)
         bal_table_add(table, "%s", cells[i]);
 }
 
+static void begins_with_heads_and_adds_numbers(void **state) {
+    (void)state;
+    struct table table;
+    bal_table_begin(&table, "policy|mean||waits");
+    assert_int_equal(table.columns, 4);
+    bal_table_add(&table, "jsq");
+    bal_table_add_number(&table, "%.2f", 1.066);
+    bal_table_add_number(&table, "%.0f", 0.0 / 0.0);
+    bal_table_add_number(&table, "%.1f%%", 12.34);
+    assert_printed(&table, "lrrr", false,
+                   "policy  mean    waits\n"
+                   "jsq     1.07    12.3%\n");
+    bal_table_fini(&table);
+}
+
 static void aligns(void **state) {
     (void)state;
     static const char *const cells[] = {"policy", "mean", "note", "pod:d=2",   "2.66",
@@ -112,8 +127,12 @@ static void prints_whole_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aligns), cmocka_unit_test(draws_a_rule),      cmocka_unit_test(counts_characters),
-        cmocka_unit_test(grows),  cmocka_unit_test(prints_whole_rows),
+        cmocka_unit_test(begins_with_heads_and_adds_numbers),
+        cmocka_unit_test(aligns),
+        cmocka_unit_test(draws_a_rule),
+        cmocka_unit_test(counts_characters),
+        cmocka_unit_test(grows),
+        cmocka_unit_test(prints_whole_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
