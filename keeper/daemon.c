@@ -134,19 +134,35 @@ static void handle_request(struct app *app, const struct peer *peer, const struc
     }
 }
 
-/* Every app gets the datagram; the receiver in the message decides which one uses it. */
+static bool is_configured(const struct daemon *d, size_t i) {
+    return d->app_table.app[i]->config != &d->app_table.entry[i]->own;
+}
+
+/* Reads a datagram and checks its tag, once: all apps have the same keys. */
+static enum bal_receipt open_datagram(struct daemon *d, const uint8_t *bytes, size_t size,
+                                      struct bal_message *message) {
+    for (size_t i = 0; i < d->app_table.count; i++)
+        if (is_configured(d, i))
+            return bal_receiver_open_any(&d->app_table.entry[i]->link.receiver, bytes, size, message);
+    return BAL_RECEIPT_WRONG_RECEIVER;
+}
+
+/* Every app gets the message; its receiver decides which one uses it. */
 static bool receive_datagram(struct daemon *d, const uint8_t *bytes, size_t size, const struct address *from,
                              enum bal_receipt *receipt) {
     const uint64_t now = now_ns();
     bool heard = false;
+    struct bal_message message;
+    *receipt = open_datagram(d, bytes, size, &message);
+    if (*receipt != BAL_RECEIPT_FRESH)
+        return false;
     *receipt = BAL_RECEIPT_WRONG_RECEIVER;
     for (size_t i = 0; i < d->app_table.count; i++) {
-        struct bal_message message;
         enum bal_receipt what;
-        if (d->app_table.app[i]->config == &d->app_table.entry[i]->own)
+        if (!is_configured(d, i))
             continue;
-        const struct peer *peer = peer_link_receive(&d->app_table.entry[i]->link, &d->sockets, now, bytes,
-                                                    size, from, &message, &what);
+        const struct peer *peer =
+            peer_link_receive(&d->app_table.entry[i]->link, &d->sockets, now, &message, from, &what);
         if (what != BAL_RECEIPT_WRONG_RECEIVER)
             *receipt = what;
         if (!peer)

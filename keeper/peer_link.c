@@ -104,10 +104,10 @@ static void exchange_proofs(struct peer_link *link, const struct sockets *socket
 }
 
 struct peer *peer_link_receive(struct peer_link *link, const struct sockets *sockets, uint64_t now,
-                               const uint8_t *bytes, size_t size, const struct address *from,
-                               struct bal_message *message, enum bal_receipt *receipt) {
-    *receipt = bal_receiver_open(&link->receiver, bytes, size, message);
-    if (*receipt != BAL_RECEIPT_FRESH)
+                               const struct bal_message *message, const struct address *from,
+                               enum bal_receipt *receipt) {
+    *receipt = BAL_RECEIPT_WRONG_RECEIVER;
+    if (message->receiver != link->receiver.id && message->receiver != BAL_EVERYONE)
         return NULL;
     struct peer *peer = find_peer(link, message->sender);
     *receipt = peer ? bal_replay_window_admit(&peer->window, now, message) : BAL_RECEIPT_UNKNOWN_SENDER;

@@ -35,11 +35,11 @@ bool peer_link_init(struct peer_link *link, const struct config *config, const s
 bool peer_link_reconfigure(struct peer_link *link, const struct config *config, const struct app_config *app);
 void peer_link_fini(struct peer_link *link);
 
-/* Reads a datagram. Returns the peer that sent it, or NULL: it must not be used, and *receipt gives the
- * reason. Challenges are sent and answered at once. */
+/* Is this message, which is genuine, one for the app? Returns the peer that sent it, or NULL: it must not be
+ * used, and *receipt gives the reason. Challenges are sent and answered at once. */
 struct peer *peer_link_receive(struct peer_link *link, const struct sockets *sockets, uint64_t now,
-                               const uint8_t *bytes, size_t size, const struct address *from,
-                               struct bal_message *message, enum bal_receipt *receipt);
+                               const struct bal_message *message, const struct address *from,
+                               enum bal_receipt *receipt);
 
 /* The station of the app; NULL: it has none. */
 struct peer *peer_link_station(struct peer_link *link);

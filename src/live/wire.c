@@ -508,15 +508,22 @@ static enum bal_receipt count_receipt(struct bal_receiver *receiver, enum bal_re
     return receipt;
 }
 
-enum bal_receipt bal_receiver_open(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
-                                   struct bal_message *message) {
+enum bal_receipt bal_receiver_open_any(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
+                                       struct bal_message *message) {
     const enum bal_receipt receipt = decode(bytes, size, &receiver->keys, message);
     if (receipt != BAL_RECEIPT_FRESH)
         return count_receipt(receiver, receipt);
-    const bool ours = message->receiver == receiver->id || message->receiver == BAL_EVERYONE;
-    if (message->fleet != receiver->fleet || !ours)
-        return count_receipt(receiver, BAL_RECEIPT_WRONG_RECEIVER);
-    return BAL_RECEIPT_FRESH;
+    return message->fleet == receiver->fleet ? BAL_RECEIPT_FRESH
+                                             : count_receipt(receiver, BAL_RECEIPT_WRONG_RECEIVER);
+}
+
+enum bal_receipt bal_receiver_open(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
+                                   struct bal_message *message) {
+    const enum bal_receipt receipt = bal_receiver_open_any(receiver, bytes, size, message);
+    if (receipt != BAL_RECEIPT_FRESH || message->receiver == receiver->id ||
+        message->receiver == BAL_EVERYONE)
+        return receipt;
+    return count_receipt(receiver, BAL_RECEIPT_WRONG_RECEIVER);
 }
 
 enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_replay_window *window,

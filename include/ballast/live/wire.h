@@ -323,6 +323,11 @@ void bal_receiver_init_keys(struct bal_receiver *receiver, uint32_t fleet, uint6
 enum bal_receipt bal_receiver_open(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
                                    struct bal_message *message);
 
+/* The same for a host with several ids: a message for any id of the fleet is FRESH, and message->receiver
+ * says which one. */
+enum bal_receipt bal_receiver_open_any(struct bal_receiver *receiver, const uint8_t *bytes, size_t size,
+                                       struct bal_message *message);
+
 /* Was it received before? window is that of message->sender, NULL when the host knows no such sender. Counts
  * the result. */
 enum bal_receipt bal_receiver_accept(struct bal_receiver *receiver, struct bal_replay_window *window,
