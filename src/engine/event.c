@@ -256,10 +256,32 @@ static enum bal_code set_up_trace(struct event_engine *event, const struct bal_r
     return code;
 }
 
+/* What only some systems have. */
+static enum bal_code set_up_parts(struct event_engine *event, const struct bal_model *model,
+                                  const struct bal_run *run) {
+    const struct system *system = &event->system;
+    const unsigned features = system->features;
+    enum bal_code code = BAL_OK;
+    if (system->policy->flags & BAL_NEEDS_WORK)
+        code = bal_event_set_up_work(event, run->reference || run->failing > 0);
+    if (!code && features & POWER_SWITCHING)
+        code = bal_event_set_up_timers(event, model);
+    if (!code && features & RARE && system->policy->wants & BAL_WANTS_STILL_IDLE)
+        code = bal_event_set_up_reports(event, model);
+    if (!code && system->holds)
+        code = bal_event_set_up_backlog(event, model->backlog);
+    if (!code && run->failing > 0)
+        code = bal_event_set_up_failure(event, run);
+    if (!code && features & REPAIRABLE)
+        code = bal_event_set_up_repairs(event, model);
+    return code;
+}
+
 static enum bal_code set_up(struct event_engine *event, const struct bal_model *model,
                             const struct bal_run *run) {
     struct system *system = &event->system;
     event->dist = &model->size;
+    event->fails_at = INFINITY;
     const double mean_gap =
         system->per_max * (model->tasks > 1 ? model->tasks : 1) / bal_model_arrival_rate(model);
     struct bal_rng arrivals;
@@ -274,10 +296,7 @@ static enum bal_code set_up(struct event_engine *event, const struct bal_model *
     const uint32_t timers = system->features & PROCESSOR_SHARING ? 1 : system->slots;
     event->since = system->features & CLASS_QUEUES ? calloc(system->servers, sizeof *event->since) : NULL;
     if (bal_calendar_init(&event->completions, system->servers * timers, rate) ||
-        bal_event_set_up_work(event, run->reference || run->failing > 0) ||
-        set_up_speeds(event, &model->servers) || bal_event_set_up_timers(event, model) ||
-        bal_event_set_up_reports(event, model) || bal_event_set_up_backlog(event, model->backlog) ||
-        bal_event_set_up_failure(event, run) || bal_event_set_up_repairs(event, model) ||
+        set_up_speeds(event, &model->servers) || set_up_parts(event, model, run) ||
         (system->features & CLASS_QUEUES && !event->since) || set_up_sharing(event, &model->speeds))
         return BAL_E_MEMORY;
     if (bal_calendar_is_large(&event->completions) &&
@@ -313,7 +332,8 @@ out:
     bal_heap_fini(&event->reports);
     free(event->backlog.job);
     bal_patience_fini(&event->patience);
-    bal_event_fini_repairs(event);
+    if (event->repairs)
+        bal_event_fini_repairs(event);
     free(event->least);
     free(event->free_at);
     free(event->per_speed);

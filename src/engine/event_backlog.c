@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 enum bal_code bal_event_set_up_backlog(struct event_engine *event, uint32_t most) {
-    if (!event->system.holds)
-        return BAL_OK;
     event->backlog.most = most;
     event->backlog.job = malloc(most * sizeof *event->backlog.job);
     return event->backlog.job ? BAL_OK : BAL_E_MEMORY;

@@ -150,9 +150,7 @@ enum bal_code bal_event_fail_servers(struct event_engine *event, double now, uns
 }
 
 enum bal_code bal_event_set_up_failure(struct event_engine *event, const struct bal_run *run) {
-    event->fails_at = run->failing > 0 ? run->fail_at : INFINITY;
-    if (run->failing == 0)
-        return BAL_OK;
+    event->fails_at = run->fail_at;
     const uint32_t servers = event->system.servers;
     event->eligible = malloc(bal_set_size(servers));
     if (!event->eligible)

@@ -11,8 +11,6 @@
 
 enum bal_code bal_event_set_up_repairs(struct event_engine *event, const struct bal_model *model) {
     struct system *system = &event->system;
-    if (!(system->features & REPAIRABLE))
-        return BAL_OK;
     const uint32_t servers = system->servers;
     struct repairs *repairs = calloc(1, sizeof *repairs);
     event->repairs = repairs;
@@ -37,8 +35,6 @@ enum bal_code bal_event_set_up_repairs(struct event_engine *event, const struct 
 }
 
 void bal_event_fini_repairs(struct event_engine *event) {
-    if (!event->repairs)
-        return;
     bal_heap_fini(&event->repairs->changes);
     free(event->repairs->down);
     free(event->repairs->held);

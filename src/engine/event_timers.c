@@ -39,8 +39,6 @@ enum bal_code bal_event_run_timers(struct event_engine *event, double until) {
 /* The distributions of standby and set-up: the model's, or else exponential at the policy's rates. */
 enum bal_code bal_event_set_up_timers(struct event_engine *event, const struct bal_model *model) {
     struct system *system = &event->system;
-    if (!(system->features & POWER_SWITCHING))
-        return BAL_OK;
     if (bal_heap_init(&event->timers, system->servers))
         return BAL_E_MEMORY;
     bal_dist_parse("exp", &event->standby, NULL);
@@ -96,8 +94,6 @@ enum bal_code bal_event_run_reports(struct event_engine *event, double until) {
  * they do not report in step; those that begin with jobs are idle until they join. */
 enum bal_code bal_event_set_up_reports(struct event_engine *event, const struct bal_model *model) {
     struct system *system = &event->system;
-    if (!(system->features & RARE && system->policy->wants & BAL_WANTS_STILL_IDLE))
-        return BAL_OK;
     if (bal_heap_init(&event->reports, system->servers))
         return BAL_E_MEMORY;
     event->report_gap = model->reports;

@@ -30,8 +30,6 @@ static uint32_t least_work(struct bal_fleet *fleet, struct bal_rng *rng) {
 
 enum bal_code bal_event_set_up_work(struct event_engine *event, bool reference) {
     struct system *system = &event->system;
-    if (!(system->policy->flags & BAL_NEEDS_WORK))
-        return BAL_OK;
     const size_t slots = (size_t)system->servers * system->slots;
     event->free_at = malloc(slots * sizeof *event->free_at);
     event->least = malloc(bal_tournament_size(system->servers));

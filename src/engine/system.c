@@ -378,7 +378,7 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
     enum bal_code code = set_up_queues(system, words);
     if (!code)
         set_up_draws(system, policy);
-    if (!code)
+    if (!code && bal_model_is_weighted(model))
         code = bal_weights_init(&system->weights, model);
     if (!code)
         code = set_up_slots(system, words);
@@ -388,9 +388,8 @@ enum bal_code bal_system_init(struct system *system, const struct bal_model *mod
         code = bal_tally_init(&system->tally, run, model->size.mean, system->classes);
     if (system->features & COUNTED)
         bal_tally_count_events(&system->tally, rate);
-    if (!code)
-        code = bal_history_init(&system->history, system->features & TIME_SERIES ? run->history : NULL,
-                                run->time);
+    if (!code && system->features & TIME_SERIES)
+        code = bal_history_init(&system->history, run->history, run->time);
     system->tally.slots = system->features & PROCESSOR_SHARING ? 1 : system->slots; /* else a server is busy
                                                                                      */
     system->tally.stealing = system->features & STEALING;
@@ -413,10 +412,13 @@ void bal_system_fini(struct system *system) {
         free(system->length);
     bal_queues_fini(&system->queues);
     bal_length_index_fini(&system->length_index);
-    bal_weights_fini(&system->weights);
-    bal_ranking_fini(&system->ranking);
+    if (system->weights.of)
+        bal_weights_fini(&system->weights);
+    if (system->ranking.tree)
+        bal_ranking_fini(&system->ranking);
     bal_tally_fini(&system->tally);
-    bal_history_fini(&system->history);
+    if (system->history.to)
+        bal_history_fini(&system->history);
     free(system->in_slot);
     free(system->vacant);
     free(system->urgent);
@@ -447,7 +449,8 @@ enum bal_code bal_system_begin(struct system *system,
 void bal_system_sample(struct system *system, double now) {
     const struct bal_path *path = system->run->path;
     const struct tally *tally = &system->tally;
-    bal_history_advance(&system->history, tally, system->servers, now);
+    if (system->history.to)
+        bal_history_advance(&system->history, tally, system->servers, now);
     for (; path && system->sampled < path->times && path->time[system->sampled] <= now; system->sampled++) {
         double *row = path->fraction + system->sampled * path->levels;
         for (size_t i = 0; i < path->levels; i++)
@@ -513,7 +516,8 @@ enum bal_code bal_system_end(struct system *system, enum bal_code code, struct b
     if (!tally_done(&system->tally))
         return bal_fail(err, BAL_E_STOPPED, "stopped before the end");
     check_reports(system);
-    bal_history_finish(&system->history, &system->tally);
+    if (system->history.to)
+        bal_history_finish(&system->history, &system->tally);
     bal_tally_finish(&system->tally, system->servers, trial);
     return BAL_OK;
 }

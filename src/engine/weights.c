@@ -4,13 +4,9 @@
 #include "engine/weights.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum bal_code bal_weights_init(struct weights *weights, const struct bal_model *model) {
-    memset(weights, 0, sizeof *weights);
     const struct bal_servers *servers = &model->servers;
-    if (!bal_model_is_weighted(model))
-        return BAL_OK;
     weights->of = malloc(bal_servers_count(servers) * sizeof *weights->of);
     if (!weights->of)
         return BAL_E_MEMORY;

@@ -82,7 +82,7 @@ enum bal_code bal_question_new(const char *name, const struct bal_question_host 
     ((struct bal_request *)request)->format = BAL_FORM_JSON;
     if (kind->init)
         kind->init(request);
-    if (bal_caller_policies_begin(&q->host, &q->has_policies)) {
+    if (!q->host.policies || bal_caller_policies_begin(&q->host, &q->has_policies)) {
         *question = q;
         return BAL_OK;
     }

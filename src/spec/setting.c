@@ -83,7 +83,8 @@ static bool is_untouched(const struct bal_field *setting, const struct bal_draft
 
 bool bal_setting_print(const struct bal_field *setting, const struct bal_draft *draft,
                        char text[BAL_SETTING_TEXT]) {
-    if (is_untouched(setting, draft)) {
+    if (setting->deprecated || is_untouched(setting, draft)) { /* another row prints what a former name sets
+                                                                */
         strcpy(text, setting->default_value ? setting->default_value : "");
         return false;
     }
