@@ -463,7 +463,7 @@ function drawHearing(statuses) {
     const dispatchers = hearing(statuses, 'dispatcher'), stations = hearing(statuses, 'station');
     let rows = addresses(stations, dispatchers);
     const columns = addresses(dispatchers, stations);
-    const missing = [...others].filter(([, status]) => !status).map(([uri]) => uri);
+    const missing = fleetUris.filter(uri => !others.get(uri));
     $('hears-section').hidden = !fleetUris.length || !fleetUris.every(uri => others.has(uri)) ||
         !rows.length || !columns.length;
     if ($('hears-section').hidden) return;
@@ -504,6 +504,9 @@ async function pollFleet() {
             if (!answer.ok) throw new Error(answer.status);
             const status = await answer.json();
             if (status.schema !== 1) throw new Error('another schema');
+            for (const [role, one] of names(status)) read(status, role, one); // all that is shown of it is there
+            hearing([status], 'dispatcher');
+            hearing([status], 'station');
             others.set(uri, status);
             spoken.set(uri, status);
         } catch {

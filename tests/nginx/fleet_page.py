@@ -79,6 +79,10 @@ def crowd(page):
     expect("all in some state", page.evaluate(f"{counts}.reduce((sum, n) => sum + n, 0)") == 300)
     hears = page.until("document.querySelectorAll('#hears tbody tr').length == 120", 60)
     expect("all stations are there", hears is not None)
+    silent = page.evaluate("document.getElementById('hears-silent').innerText")
+    expect("what is no status is told", silent == "No answer: /odd.json, /none. 1 of 2880 pairs do not hear each other.",
+           silent)
+    expect("and is no alarm", page.until("document.getElementById('alarm').hidden", 60) is not None)
     first = "document.querySelector('#hears tbody tr')"
     expect("those with trouble come first", page.evaluate(first + ".innerText").startswith("10.1.0.77:8080"),
            page.evaluate(first + ".innerText")[:99])
