@@ -16,7 +16,7 @@
 
 #define PATIENCE 10.0 /* seconds for an answer */
 #define PAUSE 0.25    /* seconds between two looks while waiting */
-enum { DISPATCHERS_MAX = 64, NAME = 256, WORD = 24, CHANGED = 256 };
+enum { DISPATCHERS_MAX = 256, NAME = 256, WORD = 24, CHANGED = 256 };
 
 /* ---- what is asked for ---- */
 
