@@ -167,3 +167,11 @@ $ ballast compare --servers 10 --load 0.5 --churn 1e-9,1e-9 --policy jiq
 $ ballast compare --servers 10 --load 0.5 --heartbeat 1e-9 --policy jiq
 ! ballast: --policy: there would be 2e+09 heartbeats, failures and returns for each job, and there may be 100000: give longer times
 ? 2
+
+# Two jobs of 10 at two servers; the one at the first server fails at 1 and is held, since it does not go there again. The third
+# job, of 1, comes at 5 and waits behind it, though the first server is free: answers take 10, 20 and 6, not 1.
+$ awk 'BEGIN { print "time,duration_s"; split("0 0.1 5", t); split("10 10 1", d)
+>     for (i = 1; i <= 3; i++) printf "%.3f,%s\n", 1772409600 + t[i], d[i] }' >held.csv
+$ ballast replay held.csv --servers 2 --time-field time:start --policy jiq:else=hold --events 'restart-servers:0.5,1@1' \
+>     --format json --quiet | jq '.results[].response.mean | round'
+| 12
