@@ -160,6 +160,10 @@ static const struct bal_option options[] = {
      "a number, or COUNTxSPEED,...: 40, 20x1,20x2; 4x1,Nx2 with --target (default: that of the log)",
      set_servers},
     {.setting = "slots"},
+    {"speeds", "S",
+     "how fast a server is by the number in service: cores(4), batch(8,0.15), table(...); find: as the log "
+     "says",
+     bal_request_set_log_speeds},
     {.setting = "discipline",
      .help = "ps: servers share; lifo: last come, first served; with --high: auto, fifo, preemptive or "
              "nonpreemptive"},
@@ -253,8 +257,13 @@ static struct bal_replay replay_of(const struct args *args, const struct bal_log
     replay.fail_at = args->failure.busiest
                          ? fmax(demand->peak_at - (double)bal_trace_info(logs->trace)->first * 1e-9, 0)
                          : args->failure.after;
-    if (!bal_request_has(common, "slots") && logs->recovery.servers > 0)
+    if (logs->times.works) {
+        replay.model.speeds = logs->speeds.speeds;
+        if (!bal_request_has(common, "slots"))
+            replay.model.slots = logs->speeds.slots ? logs->speeds.slots : BAL_SLOTS_ALL;
+    } else if (!bal_request_has(common, "slots") && logs->recovery.servers > 0) {
         replay.model.slots = logs->recovery.slots;
+    }
     if (!bal_request_has(common, "servers"))
         choose_fleet(&replay, &logs->recovery, demand);
     else if (args->vary)

@@ -7,6 +7,7 @@
 #include "format/file.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum bal_code set_field(const char **field, const char *value, struct bal_error *err) {
@@ -53,6 +54,17 @@ enum bal_code bal_request_set_high_pattern(void *into, const char *value, struct
 
 enum bal_code bal_request_set_high_field(void *into, const char *value, struct bal_error *err) {
     return set_field(&((struct bal_log_request *)into)->log.high_field, value, err);
+}
+
+enum bal_code bal_request_set_log_speeds(void *into, const char *value, struct bal_error *err) {
+    struct bal_log_request *request = into;
+    request->find_speeds = strcmp(value, "find") == 0;
+    if (request->find_speeds)
+        return BAL_OK;
+    const enum bal_code code = bal_request_set(&request->common, bal_setting_find("speeds"), value, err);
+    if (!code)
+        bal_request_mark(&request->common, "speeds");
+    return code;
 }
 
 /* A length of time with its unit, which is then always the same, or a law in seconds. */
@@ -114,6 +126,81 @@ static const char *perhaps_server_field(const struct bal_log_summary *summary) {
     return "";
 }
 
+/* What the fleet is, or what the log says. */
+static enum bal_code choose_speeds(const struct bal_log_request *request, const struct bal_asking *asking,
+                                   struct bal_logs *logs, struct bal_error *err) {
+    struct bal_speeds_recovery *s = &logs->speeds;
+    const struct bal_model *model = &request->common.draft.c.model;
+    s->found = request->find_speeds;
+    if (s->found) {
+        const enum bal_code code = bal_speeds_fit(logs->trace, asking->host->stop, &s->fit, err);
+        s->speeds = s->fit.candidate[s->fit.best].speeds;
+        s->slots = s->fit.candidate[s->fit.best].slots;
+        return code;
+    }
+    s->speeds = model->speeds;
+    s->slots =
+        !bal_request_has(&request->common, "slots") || model->slots == BAL_SLOTS_ALL ? 0 : model->slots;
+    return BAL_OK;
+}
+
+/* What is left to say when works stand in place of times. */
+static enum bal_code describe_works(struct bal_logs *logs, struct bal_error *err) {
+    struct bal_recovery *r = &logs->recovery;
+    struct bal_histogram *sizes = calloc(1, sizeof *sizes);
+    struct bal_trace_cursor *cursor = NULL;
+    struct bal_trace_job job;
+    const double mean = bal_trace_info(logs->trace)->size_mean;
+    enum bal_code code = sizes ? bal_trace_cursor_new(logs->trace, &cursor, err)
+                               : bal_fail(err, BAL_E_MEMORY, "not enough memory");
+    while (!code && !(code = bal_trace_next(cursor, &job, err)) && job.size > 0)
+        bal_histogram_add(sizes, (double)job.size * 1e-9 / mean);
+    if (!code) {
+        r->times = r->servers > 0 ? BAL_TIMES_SHARED : BAL_TIMES_SERVICE; /* as --speeds says */
+        r->service_mean = mean;
+        r->service_p99 = mean * bal_histogram_quantile(sizes, 0.99);
+        r->share = (struct bal_estimate){1 - mean / r->logged_mean, NAN};
+        r->slots = logs->speeds.slots;
+        r->slots_open = false;
+    }
+    bal_trace_cursor_free(cursor);
+    free(sizes);
+    return code;
+}
+
+/* From times at servers to works at speeds that depend on the number in service. */
+static enum bal_code recover_works(const struct bal_log_request *request, const struct bal_asking *asking,
+                                   struct bal_logs *logs, struct bal_error *err) {
+    const struct bal_recover_options options = {.step = logs->summary.resolution,
+                                                .length_step = logs->summary.step,
+                                                .keep = true,
+                                                .stop = asking->host->stop};
+    struct bal_trace *works = NULL, *kept = NULL;
+    if (logs->summary.spread)
+        return bal_fail(
+            err, BAL_E_MODEL,
+            "--speeds: times of this log are whole seconds, in which it is not seen who was there "
+            "together; log milliseconds ($msec in nginx)");
+    enum bal_code code = choose_speeds(request, asking, logs, err);
+    if (!code)
+        code = bal_speeds_recover(logs->trace, &logs->speeds.speeds, logs->speeds.slots, asking->host->stop,
+                                  &works, err);
+    if (!code)
+        code = bal_recover(logs->trace, &options, &kept, &logs->recovery, err);
+    bal_trace_free(kept);
+    if (code) {
+        bal_trace_free(works);
+        return code;
+    }
+    bal_trace_free(logs->trace);
+    logs->trace = works;
+    logs->times = (struct bal_recovery_report){.recovery = &logs->recovery,
+                                               .field = server_field(&logs->summary),
+                                               .perhaps = "",
+                                               .works = &logs->speeds};
+    return describe_works(logs, err);
+}
+
 /* From times at servers to service times; the trace is exchanged for another. */
 static enum bal_code recover_service_times(const struct bal_log_request *request,
                                            const struct bal_asking *asking, struct bal_logs *logs,
@@ -161,7 +248,9 @@ static enum bal_code read_all(const struct bal_log_request *request, const char 
     if (!code) {
         doing.what = "looking for waiting";
         bal_doing_show(&doing, 1);
-        code = recover_service_times(request, asking, logs, err);
+        code = request->find_speeds || bal_request_has(&request->common, "speeds")
+                   ? recover_works(request, asking, logs, err)
+                   : recover_service_times(request, asking, logs, err);
     }
     return code;
 }

@@ -14,6 +14,7 @@ struct bal_log_request {
     struct bal_log_options log; /* all zero bytes: format and fields are detected from the files */
     bool keep_waiting;          /* service times stay as logged */
     bool requests;              /* collect what was asked for */
+    bool find_speeds;           /* of the log's servers; else those of the fleet, if any */
 };
 
 /* What was read. */
@@ -23,7 +24,9 @@ struct bal_logs {
     struct bal_log_servers *servers;
     struct bal_log_servers *requests; /* NULL: not collected */
     struct bal_recovery recovery;
-    struct bal_recovery_report times; /* of the recovery */
+    struct bal_recovery_report times;  /* of the recovery */
+    struct bal_speeds_recovery speeds; /* where sizes are works at speeds that depend on the number in service
+                                        */
 };
 void bal_logs_fini(struct bal_logs *logs); /* all zero bytes are allowed */
 
@@ -71,6 +74,8 @@ enum bal_code bal_request_set_waiting(void *into, const char *value, struct bal_
 enum bal_code bal_request_set_log_path(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_high_pattern(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_high_field(void *into, const char *value, struct bal_error *err);
+/* "find", or speeds as a fleet has them. */
+enum bal_code bal_request_set_log_speeds(void *into, const char *value, struct bal_error *err);
 /* For servers that switch off: a constant time with its unit, or a law in seconds. */
 enum bal_code bal_request_set_standby(void *into, const char *value, struct bal_error *err);
 enum bal_code bal_request_set_setup(void *into, const char *value, struct bal_error *err);

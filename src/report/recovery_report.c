@@ -66,6 +66,8 @@ static void format_confidence(const struct bal_recovery_report *report, char *te
 
 bool bal_recovery_slots_are_guessed(const struct bal_recovery_report *report) {
     const struct bal_recovery *r = report->recovery;
+    if (report->works)
+        return false;
     return report->slots_given == 0 && (r->servers == 0 || r->slots_open);
 }
 
@@ -179,8 +181,125 @@ static void print_clean(const struct bal_recovery_report *report, FILE *out) {
                       100 * r->share.half_width);
 }
 
+/* ---- works at speeds ---- */
+
+/* "batch(8,0.15), shared by all", "4 slots, in order". */
+static void format_speeds(const struct bal_speeds *speeds, uint32_t slots, char *text, size_t size) {
+    char name[200];
+    bal_speeds_print(speeds, name, sizeof name);
+    if (!bal_speeds_given(speeds))
+        snprintf(text, size, "%u slot%s of full speed, in order", slots, slots == 1 ? "" : "s");
+    else if (slots)
+        snprintf(text, size, "%s, shared by the first %u, the others in order", name, slots);
+    else
+        snprintf(text, size, "%s, shared by all that are there", name);
+}
+
+static void print_range(const struct bal_speeds_fit *fit, FILE *out) {
+    static const char *const what[BAL_CAUSES] = {"slots", "cores", "slowdown"};
+    const struct bal_speeds_candidate *best = &fit->candidate[fit->best];
+    const bool open = fit->best != BAL_CAUSE_BATCH && best->high >= fit->most;
+    bal_head_line(
+        out, "",
+        "%s %.3g to %.3g%s (95 %%), from %" PRIu64 " requests%s, of which %.3g %% left others behind",
+        what[fit->best], best->low, best->high, open ? " or more" : "", fit->jobs,
+        fit->cut ? ", the first ones of the log" : "", 100 * (double)fit->shared / (double)fit->jobs);
+}
+
+/* How the other explanations compare. */
+static void print_others(const struct bal_speeds_fit *fit, FILE *out) {
+    for (int c = 0; c < BAL_CAUSES; c++) {
+        char text[300];
+        if (c == (int)fit->best)
+            continue;
+        format_speeds(&fit->candidate[c].speeds, fit->candidate[c].slots, text, sizeof text);
+        bal_head_line(out, "",
+                      fit->ahead[c] >= 2 ? "more likely than %s: by %.1f standard deviations"
+                                         : "not told apart from %s: %.1f standard deviations",
+                      text, fabs(fit->ahead[c]));
+    }
+}
+
+/* Rates by the number there, at a few numbers. */
+static void print_rates(const struct bal_speeds_fit *fit, FILE *out) {
+    char text[300];
+    size_t used = 0;
+    for (unsigned k = 1; k <= fit->numbers; k += 1 + k / 3)
+        if (fit->ended[k] >= 20 && used + 40 < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%u: %.3g \u00b1 %.2g",
+                                     used ? ", " : "", k, fit->rate[k], 1.96 * fit->rate_sd[k]);
+    if (used)
+        bal_head_line(out, "", "work done per second with so many there: %s", text);
+}
+
+static void print_works(const struct bal_recovery_report *report, FILE *out) {
+    const struct bal_speeds_recovery *s = report->works;
+    const struct bal_recovery *r = report->recovery;
+    char text[300];
+    format_speeds(&s->speeds, s->slots, text, sizeof text);
+    if (r->servers == 0) {
+        bal_head_line(out, "servers", "each: %s, as --speeds says", text);
+        bal_head_line(out, "", "no server is named, so that service times are taken as work at full speed");
+        return;
+    }
+    bal_head_line(out, "servers", "%u (%s)", r->servers, report->field);
+    bal_head_line(out, "", "each: %s, %s", text,
+                  !s->found     ? "as --speeds says"
+                  : s->fit.told ? "which explains the times best"
+                                : "which is the best guess: the log cannot tell");
+    if (s->found) {
+        print_range(&s->fit, out);
+        print_others(&s->fit, out);
+        print_rates(&s->fit, out);
+    }
+    print_both(r, "work at full speed", out);
+    if (r->unserved > 0)
+        bal_head_line(out, "", "%" PRIu64 " job%s without a server: as logged", r->unserved,
+                      r->unserved == 1 ? "" : "s");
+}
+
+static void json_candidate(struct json *json, const struct bal_speeds_fit *fit, int c) {
+    const struct bal_speeds_candidate *candidate = &fit->candidate[c];
+    char text[200];
+    bal_json_open(json, bal_speeds_cause_name[c], '{');
+    bal_speeds_print(&candidate->speeds, text, sizeof text);
+    bal_json_text(json, "speeds", text);
+    bal_json_count(json, "slots", candidate->slots);
+    bal_json_number(json, "low", candidate->low);
+    bal_json_number(json, "high", candidate->high);
+    bal_json_number(json, "work", candidate->work_mean);
+    bal_json_number(json, "behind", fit->ahead[c]);
+    bal_json_close(json, '}');
+}
+
+static void json_works(struct json *json, const struct bal_speeds_recovery *works) {
+    char text[200];
+    bal_json_open(json, "speeds", '{');
+    bal_speeds_print(&works->speeds, text, sizeof text);
+    bal_json_text(json, "text", text);
+    bal_json_count(json, "slots", works->slots);
+    bal_json_bool(json, "found", works->found);
+    if (works->found) {
+        bal_json_bool(json, "told", works->fit.told);
+        bal_json_text(json, "best", bal_speeds_cause_name[works->fit.best]);
+        bal_json_count(json, "jobs", works->fit.jobs);
+        bal_json_count(json, "shared", works->fit.shared);
+        bal_json_open(json, "candidates", '{');
+        for (int c = 0; c < BAL_CAUSES; c++)
+            json_candidate(json, &works->fit, c);
+        bal_json_close(json, '}');
+    }
+    bal_json_close(json, '}');
+}
+
+/* ---- all of it ---- */
+
 void bal_recovery_text(const struct bal_recovery_report *report, FILE *out) {
     const struct bal_recovery *r = report->recovery;
+    if (report->works) {
+        print_works(report, out);
+        return;
+    }
     if (r->servers > 0)
         print_servers(report, out);
     switch (r->times) {
@@ -222,6 +341,8 @@ void bal_recovery_json(struct json *json, const char *key, const struct bal_reco
     bal_json_number(json, "mean", r->service_mean);
     bal_json_number(json, "p99", r->service_p99);
     bal_json_close(json, '}');
+    if (report->works)
+        json_works(json, report->works);
     bal_json_number(json, "waiting_share", r->share.mean);
     bal_json_number(json, "waiting_share_ci", r->share.half_width);
     if (r->servers > 0) {

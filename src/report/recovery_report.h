@@ -4,6 +4,7 @@
 #define REPORT_RECOVERY_REPORT_H
 
 #include "ballast/recover.h"
+#include "ballast/speeds_fit.h"
 #include "format/json.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ struct bal_recovery_report {
     uint32_t slots_given; /* 0: none */
     bool spread;          /* times are whole seconds */
     bool kept;            /* the times were to stay as logged */
+    const struct bal_speeds_recovery *works; /* sizes are works at these speeds; NULL: they are not */
 };
 
 /* Lines of a head. */

@@ -172,7 +172,10 @@ static void json_spec(struct json *json, const struct bal_replay_report *report)
     bal_json_open(json, "spec", '{');
     bal_json_model(json, &replay->model, "servers");
     bal_json_bool(json, "servers_given", !(report->sized_for > 0 || report->recorded));
-    bal_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
+    if (replay->model.slots == BAL_SLOTS_ALL)
+        bal_json_text(json, "slots", "all");
+    else
+        bal_json_count(json, "slots", replay->model.slots > 0 ? replay->model.slots : 1);
     bal_json_bool(json, "slots_guessed", bal_recovery_slots_are_guessed(report->times));
     bal_json_model(json, &replay->model, "steal?");
     bal_json_number(json, "speedup", replay->speedup);

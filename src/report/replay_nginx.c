@@ -76,13 +76,18 @@ static void print_doubts(const struct bal_replay_report *report, size_t taken, F
                 report->replay->model.network.dispatchers.count);
 }
 
+/* A server that takes all is as fast as it can be with so many. */
+static uint32_t slots_of(const struct bal_model *model) {
+    return model->slots == BAL_SLOTS_ALL ? bal_speeds_last(&model->speeds) : model->slots;
+}
+
 static void print_block(const struct bal_replay_report *report, size_t taken, FILE *out) {
     const struct bal_replay_outcome *outcome = outcome_of(report, taken);
     const struct bal_nginx_block block = {
         .policy = &report->cases[taken].policy,
         .servers = report->target ? &report->sizing[taken].c.model.servers : &report->replay->model.servers,
         .names = report->servers,
-        .slots = report->replay->model.slots,
+        .slots = slots_of(&report->replay->model),
         .mean = report->demand->size_mean,
         .longest = outcome->time[BAL_TIME_P999].mean,
         .rate = report->demand->peak_rate * report->replay->speedup,

@@ -44,7 +44,7 @@ static void print_fleet(const struct bal_replay_report *report, FILE *out) {
                     : one_day           ? "%H:%M"
                                         : "%Y-%m-%d %H:%M",
                     when);
-    if (replay->model.slots > 1)
+    if (replay->model.slots > 1 && replay->model.slots != BAL_SLOTS_ALL)
         snprintf(slots, sizeof slots, " of %u slots", replay->model.slots);
     bal_head_line(out, "fleet", "%s server%s%s: load %.3g, in the busiest %s (from %s) %.3g", servers,
                   strcmp(servers, "1") == 0 ? "" : "s", slots, bal_replay_load(replay, demand->work), window,

@@ -25,10 +25,14 @@ static void print_open_fleet(const struct bal_servers *servers, unsigned open, c
 
 void bal_sizing_title(const struct bal_replay_report *report, FILE *out) {
     const struct bal_model *model = &report->replay->model;
-    char length[40], slots[40] = "", fleet[400] = "";
+    char length[40], slots[80] = "", fleet[400] = "";
     bal_time_length(report->target->seconds, length);
     const bool guessed = bal_recovery_slots_are_guessed(report->times);
-    if (model->slots > 1 || guessed)
+    if (model->slots == BAL_SLOTS_ALL) {
+        char speeds[100];
+        bal_speeds_print(&model->speeds, speeds, sizeof speeds);
+        snprintf(slots, sizeof slots, ", %.36s each", speeds);
+    } else if (model->slots > 1 || guessed)
         snprintf(slots, sizeof slots, ", %u slot%s each%s", model->slots > 1 ? model->slots : 1,
                  model->slots > 1 ? "s" : "",
                  !guessed                               ? ""

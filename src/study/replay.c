@@ -4,6 +4,8 @@
 
 #include "ballast/number.h"
 
+#include "study/replay_try.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +17,8 @@ double bal_replay_time(const struct bal_replay *replay) {
 }
 
 double bal_replay_load(const struct bal_replay *replay, double work) {
-    const double slots = replay->model.slots > 0 ? replay->model.slots : 1;
-    return work * replay->speedup / (bal_servers_capacity(&replay->model.servers) * slots);
+    return work * replay->speedup /
+           (bal_servers_capacity(&replay->model.servers) * bal_replay_server_rate(&replay->model));
 }
 
 /* The same check as the engine's, but before it is run. */

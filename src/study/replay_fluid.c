@@ -89,7 +89,7 @@ static bool is_met(const struct bal_flow *flow, const struct bal_replay *replay,
 
 uint32_t bal_flow_min_servers(const struct bal_flow *flow, const struct bal_replay *replay) {
     const struct bal_servers *servers = &replay->model.servers;
-    const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
+    const double slots = bal_replay_server_rate(&replay->model), speed = servers->group[replay->vary].speed;
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
     uint32_t failed = 0, met = BAL_REPLAY_SERVERS;
     while (met - failed > 1) {

@@ -324,7 +324,8 @@ static void extract_all(const struct runs *runs, const struct memory *memory, co
                         const struct bal_case *c, struct extract *extract) {
     const struct bal_model *model = &c->model;
     const double unit = model->size.mean, servers = bal_servers_count(&model->servers);
-    const double slots = fmax(model->slots, 1), speed = bal_servers_capacity(&model->servers) / servers;
+    const double slots = bal_replay_server_rate(model),
+                 speed = bal_servers_capacity(&model->servers) / servers;
     const struct bal_blocks_fleet fleet = {servers * slots, unit / speed, bal_replay_time(runs->replay),
                                            is_blind(&c->policy, trial)};
     extract_times(runs, memory, trial, unit, &fleet, extract);

@@ -381,7 +381,7 @@ static enum bal_code begin_searches(struct sizes *sizes, const struct bal_min_fl
                                     struct bal_error *err) {
     const struct bal_replay *replay = sizes->replay;
     const struct bal_servers *servers = &replay->model.servers;
-    const double slots = fmax(replay->model.slots, 1), speed = servers->group[replay->vary].speed;
+    const double slots = bal_replay_server_rate(&replay->model), speed = servers->group[replay->vary].speed;
     const double others = bal_servers_capacity(servers) - servers->group[replay->vary].count * speed;
     const double needed = sizes->demand->work * replay->speedup / slots - others;
     struct bal_flow *flow;

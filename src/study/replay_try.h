@@ -36,6 +36,13 @@ double bal_count_above(const struct bal_histogram *h, double value);
 enum bal_code bal_replay_next(struct bal_trace_cursor *cursor, uint64_t done, const volatile int *stop,
                               struct bal_trace_job *job, struct bal_error *err);
 
+/* What a server of speed 1 can do at most: its slots, unless speeds are given. */
+static inline double bal_replay_server_rate(const struct bal_model *model) {
+    return bal_speeds_given(&model->speeds) ? bal_model_server_rate(model)
+           : model->slots > 0               ? model->slots
+                                            : 1;
+}
+
 /* The speed of the fastest servers: on them a job takes least. */
 double bal_replay_fastest(const struct bal_replay *replay);
 
