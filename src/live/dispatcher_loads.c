@@ -10,8 +10,8 @@
  * Posting takes no lock. Each server has a place in which the last report that has not taken effect lies,
  * packed into one word, and the block a word of 64 bits: bit i means that one of the servers i, i + 64, ...
  * has one. The report is stored first and the bit set then, so a process that is killed between the two loses
- * that report, and nothing else; the next one sets the bit. Whoever holds the lock next takes the bits and
- * empties the places. */
+ * that report, and nothing else; the next one sets the bit. The process that holds the lock next takes the
+ * bits and empties the places. */
 #include "live/dispatcher_private.h"
 
 #include <math.h>
