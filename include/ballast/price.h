@@ -64,7 +64,7 @@ struct bal_wish {
 };
 
 enum bal_fulfilment {
-    BAL_WISH_MET,       /* by the 95 % interval of the simulation */
+    BAL_WISH_MET,       /* by the 95 % interval of the simulation, or by theory */
     BAL_WISH_UNDECIDED, /* the interval contains the wish, or is doubted */
     BAL_WISH_MISSED,
 };
@@ -72,7 +72,11 @@ enum bal_fulfilment {
 struct bal_offer {
     struct bal_policy_spec policy;
     struct bal_price price;
-    struct bal_prediction known; /* what theory predicts for it */
+    struct bal_prediction known; /* what theory predicts for it: its expansion, where that is close */
+    double error;   /* how far known.waiting_mean may be off, where it is exact or close for so many servers;
+                       NaN:   it is a limit, or not known */
+    bool by_theory; /* that decides, and nothing was simulated: result has the waiting time, +- the error, and
+                       the messages of theory, and no replication */
     struct bal_result result;
     enum bal_fulfilment fulfilment;
     bool cheapest; /* it meets the wish, and none that does costs no more of both and less of one */
@@ -99,10 +103,12 @@ struct bal_price_offers {
 
 /* Parameters are first chosen by theory (d of pod, c and mup of rcpb), or tried one after the other where
  * there is none (d and b of pod-memory), then simulated as c->run and c->replications say, and made more
- * expensive until the simulation confirms that they meet the wish. With c->max_run_length above 0 the length
- * of c->run is the least, and each is made as long as it needs (bal_choose_length). c->policy is ignored. The
- * model must have equal servers, exponential sizes, one class, one task and load < 1 (BAL_E_MODEL). The
- * caller frees *offers. Returns BAL_E_STOPPED, and no offers, when the caller stops it. */
+ * expensive until the simulation confirms that they meet the wish. Where theory decides that is exact, or
+ * close for so many servers, of a policy whose servers report nothing (so that its messages are known),
+ * nothing is simulated. With c->max_run_length above 0 the length of c->run is the least, and each is made as
+ * long as it needs (bal_choose_length). c->policy is ignored. The model must have equal servers, exponential
+ * sizes, one class, one task and load < 1 (BAL_E_MODEL). The caller frees *offers. Returns BAL_E_STOPPED, and
+ * no offers, when the caller stops it. */
 enum bal_code bal_price_search(const struct bal_case *c, const struct bal_wish *wish,
                                const struct bal_lab_options *options, struct bal_price_offers **offers,
                                struct bal_error *err);

@@ -67,7 +67,19 @@ static void add_waiting(struct table *table, const struct bal_result *result, co
     bal_table_add(table, "%s%s", text, mark);
 }
 
-/* "= 2.61" where theory is exact, "→ 2.61" where it is the limit of many servers. */
+/* As theory knows the case: its expansion, where that is close for so many servers. */
+static struct bal_prediction best_of_row(const struct bal_theory_row *row) {
+    struct bal_prediction known = row->known;
+    if (known.kind != BAL_THEORY_LIMIT || !row->expanded || !bal_expansion_is_close(&row->expansion))
+        return known;
+    known.kind = BAL_THEORY_APPROXIMATE;
+    known.waiting_mean += row->expansion.response_mean - known.response_mean;
+    known.response_mean = row->expansion.response_mean;
+    return known;
+}
+
+/* "= 2.61" where theory is exact, "≈ 2.66" where it is close, "→ 2.61" where it is the limit of many servers.
+ */
 static void add_theory(struct table *table, const struct bal_prediction *known) {
     if (isnan(known->waiting_mean)) {
         bal_table_add(table, "%s", "");
@@ -112,7 +124,8 @@ static void add_price(struct table *table, const struct bal_price_list *list, si
     bal_policy_print(&c->policy, policy, sizeof policy);
     bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     add_waiting(table, result, bal_doubt_add(notes, policy, c, result));
-    add_theory(table, &list->theory_row[i].known);
+    const struct bal_prediction known = best_of_row(&list->theory_row[i]);
+    add_theory(table, &known);
     add_number(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
     add_number(table, messages_once(result));
     bal_table_add(table, "%.0f", price->memory_bits);
@@ -136,8 +149,9 @@ static bool has_policy(const struct bal_price_list *list, const char *name) {
 }
 
 static void print_list_notes(const struct bal_price_list *list, FILE *out) {
-    fputs("\nwaiting: mean time before service, simulated \u00b1 95 %; theory: = exact, \u2192 limit of many "
-          "servers.\n"
+    fputs("\nwaiting: mean time before service, simulated \u00b1 95 %; theory: = exact, \u2248 close for so "
+          "many "
+          "servers, \u2192 limit of many.\n"
           "msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the "
           "dispatcher.\n"
           "As N servers grow with the load and the parameters as they are: messages in a unit of time, bits "
@@ -202,8 +216,9 @@ void bal_price_list_csv(const struct bal_price_list *list, FILE *out) {
     struct bal_rows rows = {.csv = out};
     for (size_t i = 0; i < list->count; i++) {
         const struct bal_price *price = &list->prices[i];
+        const struct bal_prediction known = best_of_row(&list->theory_row[i]);
         do {
-            csv_measured(&rows, &list->cases[i], &list->results[i], price, &list->theory_row[i].known);
+            csv_measured(&rows, &list->cases[i], &list->results[i], price, &known);
             bal_row_text(&rows, "messages.growth", messages_text(price->messages));
             bal_row_text(&rows, "memory.growth", memory_text(price->memory));
             bal_row_text(&rows, "vanishes", bal_vanishing_text(price->vanishing));
@@ -260,8 +275,8 @@ void bal_price_list_json(const struct bal_price_list *list, FILE *out) {
     bal_json_open(&json, "results", '[');
     for (size_t i = 0; i < list->count; i++) {
         bal_json_open(&json, NULL, '{');
-        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i],
-                      &list->theory_row[i].known);
+        const struct bal_prediction known = best_of_row(&list->theory_row[i]);
+        json_measured(&json, &list->cases[i], &list->results[i], &list->prices[i], &known);
         bal_json_close(&json, '}');
     }
     bal_json_close(&json, ']');
@@ -288,7 +303,10 @@ static void add_offer(struct table *table, const struct bal_offer *offer, const 
     char policy[200];
     bal_policy_print(&offer->policy, policy, sizeof policy);
     bal_table_add(table, "%s", policy);
-    add_waiting(table, &offer->result, bal_doubt_add(notes, policy, &own, &offer->result));
+    if (offer->by_theory)
+        bal_table_add(table, "by theory");
+    else
+        add_waiting(table, &offer->result, bal_doubt_add(notes, policy, &own, &offer->result));
     add_theory(table, &offer->known);
     add_number(table, offer->result.metric[BAL_MESSAGES_PER_JOB].mean);
     bal_table_add(table, "%.0f", offer->price.memory_bits);
@@ -310,24 +328,42 @@ static void print_hint(const struct bal_offer_hint *hint, const char *what, FILE
         what, text, hint->waiting, messages, messages == 1 ? "" : "s", hint->price.memory_bits);
 }
 
+static bool is_any_by_theory(const struct bal_price_offers *offers) {
+    for (size_t i = 0; i < offers->count; i++)
+        if (offers->offer[i].by_theory)
+            return true;
+    return false;
+}
+
+/* Might one do, the nearest or one of which no waiting time is known? */
+static bool is_undecided(const struct bal_price_offers *offers) {
+    for (size_t i = 0; i < offers->count; i++)
+        if (offers->offer[i].fulfilment == BAL_WISH_UNDECIDED &&
+            (i == 0 || isnan(offers->offer[i].result.metric[BAL_WAITING_MEAN].mean)))
+            return true;
+    return false;
+}
+
 static void print_outcome(const struct bal_price_offers *offers, const struct bal_wish *wish, FILE *out) {
     if (offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_MET) {
-        fputs("\nyes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one "
-              "and no more of the "
-              "other.\n",
-              out);
+        fputs("\nyes: by the 95 % interval of the simulation", out);
+        fputs(is_any_by_theory(offers) ? ", or by theory that is exact (=) or close (\u2248).\n" : ". ", out);
+        fputs("cheapest: nothing that does costs less of one and no more of the other.\n", out);
         return;
     }
-    const bool open = offers->count > 0 && offers->offer[0].fulfilment == BAL_WISH_UNDECIDED;
+    const bool open = is_undecided(offers);
     fputs(open ? "\nundecided: no policy is known to meet this" : "\nno policy meets this", out);
     if (offers->count == 0) {
         fputs(": there is none with so few messages and so little memory\n", out);
-    } else if (offers->offer[0].result.jobs == 0) {
+    } else if (offers->offer[0].result.jobs == 0 && !offers->offer[0].by_theory) {
         fputs(", as far as is known: no job was measured; use longer runs (--jobs)\n", out);
     } else {
         char policy[200], waiting[BAL_METRIC_TEXT];
         bal_policy_print(&offers->offer[0].policy, policy, sizeof policy);
-        bal_metric_print(offers->offer[0].result.metric[BAL_WAITING_MEAN], waiting);
+        if (offers->offer[0].by_theory)
+            snprintf(waiting, sizeof waiting, "%.4g by theory", offers->offer[0].known.waiting_mean);
+        else
+            bal_metric_print(offers->offer[0].result.metric[BAL_WAITING_MEAN], waiting);
         fprintf(out, "; the nearest is %s, which waits %s\n", policy, waiting);
     }
     if (wish->waiting < offers->floor_waiting) {
@@ -368,6 +404,7 @@ void bal_price_offers_csv(const struct bal_price_offers *offers, const struct ba
             csv_measured(&rows, &own, &offer->result, &offer->price, &offer->known);
             bal_row_text(&rows, "wish", fulfilment_text(offer->fulfilment));
             bal_row_bool(&rows, "cheapest", offer->cheapest, bal_no_yes);
+            bal_row_text(&rows, "by", offer->by_theory ? "theory" : "simulation");
         } while (bal_row_end(&rows, draft));
     }
 }
@@ -404,6 +441,7 @@ void bal_price_offers_json(const struct bal_price_offers *offers, const struct b
         json_measured(&json, &own, &offer->result, &offer->price, &offer->known);
         bal_json_text(&json, "wish", fulfilment_text(offer->fulfilment));
         bal_json_bool(&json, "cheapest", offer->cheapest);
+        bal_json_text(&json, "by", offer->by_theory ? "theory" : "simulation");
         bal_json_close(&json, '}');
     }
     bal_json_close(&json, ']');

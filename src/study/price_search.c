@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The cheapest policies for a wanted delay. Theory proposes, simulation disposes: at a finite number of
  * servers jobs wait a little longer than in the limit, so that what theory proposes has to be made a little
- * dearer. */
+ * dearer. Where theory is exact or close for so many servers, and its error does not matter, it disposes too.
+ */
 #include "ballast/predict.h"
 #include "ballast/price.h"
 
@@ -61,8 +62,26 @@ static bool is_named(const struct bal_policy_spec *spec, const char *name) {
     return strcmp(spec->policy->name, name) == 0;
 }
 
+/* What theory says, by its expansion where that is close. *error: how far it may be off; NaN where it is a
+ * limit, or not known. */
+static struct bal_prediction predict(const struct price_search *search, const struct bal_policy_spec *spec,
+                                     double *error) {
+    struct bal_prediction known = bal_theory_predict(&search->c->model, spec);
+    struct bal_expansion expansion;
+    *error = known.kind == BAL_THEORY_EXACT ? 0 : NAN;
+    if (known.kind != BAL_THEORY_LIMIT || !bal_theory_expand(&search->c->model, spec, &expansion) ||
+        !bal_expansion_is_close(&expansion))
+        return known;
+    known.kind = BAL_THEORY_APPROXIMATE;
+    known.waiting_mean += expansion.response_mean - known.response_mean;
+    known.response_mean = expansion.response_mean;
+    *error = expansion.error;
+    return known;
+}
+
 static double theory_of(const struct price_search *search, const struct bal_policy_spec *spec) {
-    return bal_theory_predict(&search->c->model, spec).waiting_mean;
+    double error;
+    return predict(search, spec, &error).waiting_mean;
 }
 
 /* Up to three digits. */
@@ -131,7 +150,8 @@ static enum bal_code add_candidate(struct price_search *search, const struct bal
         bal_simulate_check(&search->c->model, spec, BAL_ENGINE_AUTO, &engine, NULL))
         return BAL_OK;
     struct bal_offer *offer = &offers->offer[offers->count];
-    *offer = (struct bal_offer){.policy = *spec, .known = bal_theory_predict(&search->c->model, spec)};
+    *offer = (struct bal_offer){.policy = *spec};
+    offer->known = predict(search, spec, &offer->error);
     const enum bal_code code = bal_price_of(&search->c->model, spec, &offer->price, err);
     if (code)
         return code;
@@ -275,22 +295,43 @@ static bool raise_cost(const struct price_search *search, struct bal_offer *offe
         return false;
     offer->policy = spec;
     offer->price = price;
-    offer->known = bal_theory_predict(&search->c->model, &spec);
+    offer->known = predict(search, &spec, &offer->error);
     return true;
 }
 
-/* By the interval. A doubted result decides nothing, nor does one of no job at all; what is exactly known
- * may. */
+/* Whatever its error may be; undecided where that matters, or nothing is known. */
+static enum bal_fulfilment check_theory(const struct price_search *search, const struct bal_offer *offer) {
+    const double waiting = offer->known.waiting_mean, wanted = search->wish->waiting;
+    return waiting + offer->error <= wanted  ? BAL_WISH_MET
+           : waiting - offer->error > wanted ? BAL_WISH_MISSED
+                                             : BAL_WISH_UNDECIDED;
+}
+
+/* Without reports its messages are its probes; with them, theory would have to know how many there are. */
+static bool decide_by_theory(const struct price_search *search, struct bal_offer *offer) {
+    const enum bal_fulfilment fulfilment = check_theory(search, offer);
+    if (fulfilment == BAL_WISH_UNDECIDED || offer->price.reports > 0)
+        return false;
+    const double probes = offer->price.probes;
+    offer->by_theory = true;
+    offer->fulfilment = fulfilment;
+    offer->result = (struct bal_result){.verdict = BAL_STABLE};
+    offer->result.metric[BAL_WAITING_MEAN] = (struct bal_estimate){offer->known.waiting_mean, offer->error};
+    offer->result.metric[BAL_PROBES_PER_JOB] = (struct bal_estimate){probes, 0};
+    offer->result.metric[BAL_MESSAGES_PER_JOB] = (struct bal_estimate){2 * probes, 0};
+    return true;
+}
+
+/* By the interval. A doubted result decides nothing, nor does one of no job at all; what is known exactly, or
+ * closely, may. */
 static enum bal_fulfilment check_offer(const struct price_search *search, const struct bal_offer *offer) {
     const struct bal_result *result = &offer->result;
     const struct bal_estimate measured = result->metric[BAL_WAITING_MEAN];
     const double waiting = search->wish->waiting;
     if (result->verdict == BAL_UNSTABLE)
         return BAL_WISH_MISSED;
-    if (!bal_result_is_sure(result)) {
-        const bool missed = offer->known.kind == BAL_THEORY_EXACT && offer->known.waiting_mean > waiting;
-        return missed ? BAL_WISH_MISSED : BAL_WISH_UNDECIDED;
-    }
+    if (!bal_result_is_sure(result))
+        return check_theory(search, offer);
     if (measured.mean - measured.half_width > waiting)
         return BAL_WISH_MISSED;
     return measured.mean + measured.half_width <= waiting ? BAL_WISH_MET : BAL_WISH_UNDECIDED;
@@ -301,13 +342,15 @@ static enum bal_fulfilment check_offer(const struct price_search *search, const 
 static enum bal_code run_round(struct price_search *search, bool last, bool *more, struct bal_error *err) {
     struct bal_policy_spec specs[BAL_OFFERS_MAX] = {0};
     size_t which[BAL_OFFERS_MAX], count = 0;
-    for (size_t i = 0; i < search->offers->count; i++)
+    for (size_t i = 0; i < search->offers->count; i++) {
+        search->pending[i] = search->pending[i] && !decide_by_theory(search, &search->offers->offer[i]);
         if (search->pending[i]) {
             specs[count] = search->offers->offer[i].policy;
             which[count++] = i;
         }
-    const enum bal_code code = simulate_candidates(search, specs, count, false, err);
+    }
     *more = false;
+    const enum bal_code code = count ? simulate_candidates(search, specs, count, false, err) : BAL_OK;
     for (size_t i = 0; i < count && !code; i++) {
         struct bal_offer *offer = &search->offers->offer[which[i]];
         offer->result = search->results[i];

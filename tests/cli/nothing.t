@@ -91,26 +91,26 @@ $ ballast cheapest --delay 0.5 --messages 4 --memory 9 --servers 10 --time 1e-6
 | wanted: a mean waiting time of at most 0.5, with at most 4 messages per job and 9 bits of memory
 | 10 servers at load 0.9, service exp; 10 replications of 9e-06 jobs each, seed 1
 |
-| policy                  waiting  theory   msgs  bits  does it?
-| ──────────────────────────────────────────────────────────────────────
-| random              no job done  = 9.000           0  no, waits longer
-| pod:d=2             no job done  → 1.614           0  not sure
-| round-robin         no job done  = 4.660           4  no, waits longer
-| rcpb:c=1,mup=1.71   no job done  → 0.497           4  not sure
-| rcpb:c=2,mup=0.897  no job done  → 0.500           8  not sure
+| policy                  waiting  theory    msgs  bits  does it?
+| ───────────────────────────────────────────────────────────────────────
+| round-robin           by theory  = 4.660  0.000     4  no, waits longer
+| random                by theory  = 9.000  0.000     0  no, waits longer
+| pod:d=2             no job done  → 1.614            0  not sure
+| rcpb:c=1,mup=1.71   no job done  → 0.497            4  not sure
+| rcpb:c=2,mup=0.897  no job done  → 0.500            8  not sure
 |
-| no policy meets this, as far as is known: no job was measured; use longer runs (--jobs)
+| undecided: no policy is known to meet this; the nearest is round-robin, which waits 4.66 by theory
 | No policy can: even one common queue for all servers (M/M/N) waits 0.6687.
-| !: random, pod:d=2, round-robin, rcpb:c=1,mup=1.71, rcpb:c=2,mup=0.897: fewer than 100 jobs were
-|    measured in a replication
+| !: pod:d=2, rcpb:c=1,mup=1.71, rcpb:c=2,mup=0.897: fewer than 100 jobs were measured in a
+|    replication
 | ?: stable or not could not be decided; a longer run (--jobs) tells.
 ? 1
 $ ballast cheapest --delay 0.5 --messages 4 --memory 9 --servers 100 --jobs 5 --format csv | sed 's|.*,\(.*,.*\)|\1|'
 | doubts,settings
-| settling theory few bound,"servers=100; load=0.9; run.jobs=5"
 | settling few,"servers=100; load=0.9; run.jobs=5"
-| settling few,"servers=100; load=0.9; run.jobs=5"
-| settling few,"servers=100; load=0.9; run.jobs=5"
+| ,"servers=100; load=0.9; run.jobs=5"
+| ,"servers=100; load=0.9; run.jobs=5"
+| ,"servers=100; load=0.9; run.jobs=5"
 $ ballast tune tabs --servers 1 --load 0.001 --time 0.01 --from 1e-5 --to 1e-4 --points 3
 | tabs on 1 servers at load 0.001, service exp, set-up exp(10), 200,140,200,0 W busy, idle, in
 | set-up, off; 10 replications, time 0.01, seed 1

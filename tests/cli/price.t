@@ -8,14 +8,14 @@ $ ballast cheapest --servers 100 --jobs 20k --replications 3 --policy random --p
 | random                6.6 ± 1.1 !  = 9.000  0.000  0.000     0  0       0        cannot
 | round-robin         3.78 ± 0.67 !  = 4.227  0.000  0.000     7  0       log N    no
 | jsq                 0.075 ± 0.041  → 0.000    200    100     0  > N     0        yes
-| pod:d=2               1.73 ± 0.27  → 1.614   4.00   2.00     0  N       0        cannot
+| pod:d=2               1.73 ± 0.27  ≈ 1.659   4.00   2.00     0  N       0        cannot
 | pod-memory:d=1,b=1  2.30 ± 0.17 !            4.00   2.00     7  N       log N    cannot
 | least-work*         0.025 ± 0.029  = 0.022    200    100     0  > N     0        yes
 | jiq                 0.087 ± 0.053  → 0.000  0.930  0.930   100  N       > log N  yes
 | pi                  0.123 ± 0.074           0.940  0.940   107  N       > log N  may
 | rcpb:c=1              1.06 ± 0.28  → 0.818  0.977  0.977     7  N       log N    cannot
 |
-| waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
+| waiting: mean time before service, simulated ± 95 %; theory: = exact, ≈ close for so many servers, → limit of many.
 | msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
 | As N servers grow with the load and the parameters as they are: messages in a unit of time, bits of memory,
 | and whether the waiting time vanishes:
@@ -55,7 +55,7 @@ $ ballast cheapest --servers 1000 --jobs 20k --replications 3 --policy pod:d=3 -
 |       "verdict": "stable",
 |       "doubts": ["settling"],
 |       "time": 22.22222222222222,
-|       "waiting": {"mean": 0.8048165450389092, "ci": 0.0632723227620373, "theory": 1.0278559689952789, "limit": 1.0278559689952789},
+|       "waiting": {"mean": 0.8048165450389092, "ci": 0.0632723227620373, "theory": 1.032437217614126, "limit": 1.0278559689952789},
 |       "messages": {"probes_per_job": 3, "reports_per_job": 0, "per_job": 6, "once_per_job": 3, "growth": "N"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
@@ -73,7 +73,7 @@ $ ballast cheapest --servers 10x1,10x2 --jobs 20k --replications 3 --policy rand
 | random     unstable          0.000  0.000     0  0       0       not covered
 | jsq     0.36 ± 0.11           40.0   20.0     0  > N     0       not covered
 |
-| waiting: mean time before service, simulated ± 95 %; theory: = exact, → limit of many servers.
+| waiting: mean time before service, simulated ± 95 %; theory: = exact, ≈ close for so many servers, → limit of many.
 | msgs: per job, a probe counted as two (query and reply), and as one. bits: memory of the dispatcher.
 | As N servers grow with the load and the parameters as they are: messages in a unit of time, bits of memory,
 | and whether the waiting time vanishes:
@@ -89,14 +89,13 @@ $ ballast cheapest --servers 100 --load 0.8 --delay 0.5 --messages 4 --memory 20
 | ─────────────────────────────────────────────────────────────────────────
 | rcpb:c=2,mup=1.12   0.416 ± 0.072  → 0.311   1.07    14  yes, cheapest
 | rcpb:c=1,mup=2.3    0.391 ± 0.048  → 0.320   2.21     7  yes, cheapest
-| pod:d=2               1.00 ± 0.12  → 0.947   4.00     0  no, waits longer
+| pod:d=2                 by theory  ≈ 0.968   4.00     0  no, waits longer
 | pod-memory:d=1,b=1  1.521 ± 0.088            4.00     7  no, waits longer
-| round-robin           1.73 ± 0.19  = 1.716  0.000     7  no, waits longer
-| random              3.85 ± 0.35 !  = 4.000  0.000     0  no, waits longer
+| round-robin             by theory  = 1.716  0.000     7  no, waits longer
+| random                  by theory  = 4.000  0.000     0  no, waits longer
 |
-| yes: by the 95 % interval of the simulation. cheapest: nothing that does costs less of one and no more of the other.
-| !: random: still settling while it was measured, or perhaps so: the mean may be off by more than
-|    chance; --jobs 200k, 9.6 times as long, would do
+| yes: by the 95 % interval of the simulation, or by theory that is exact (=) or close (≈).
+| cheapest: nothing that does costs less of one and no more of the other.
 $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 20 --jobs 20k --replications 4
 | wanted: a mean waiting time of at most 0.05, with at most 1 message per job and 20 bits of memory
 | 100 servers at load 0.8, service exp; 4 replications of 20k jobs each, seed 1
@@ -104,14 +103,12 @@ $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 1 --memory 2
 | policy                waiting  theory    msgs  bits  does it?
 | ─────────────────────────────────────────────────────────────────────
 | rcpb:c=2,mup=1  0.469 ± 0.062  → 0.364  0.966    14  no, waits longer
-| round-robin       1.73 ± 0.19  = 1.716  0.000     7  no, waits longer
-| random          3.85 ± 0.35 !  = 4.000  0.000     0  no, waits longer
+| round-robin         by theory  = 1.716  0.000     7  no, waits longer
+| random              by theory  = 4.000  0.000     0  no, waits longer
 |
 | no policy meets this; the nearest is rcpb:c=2,mup=1, which waits 0.469 ± 0.062
 | With more messages it can be done, by theory: rcpb:c=2,mup=3.51 waits 0.04991, for 3.51 messages a job and 14 bits.
 | With more memory it can be done, by theory: rcpb:c=16,mup=1 waits 0.04938, for 1 message a job and 112 bits.
-| !: random: still settling while it was measured, or perhaps so: the mean may be off by more than
-|    chance; --jobs 200k, 9.6 times as long, would do
 ? 1
 $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0 --jobs 20k --replications 4 --format json
 | {
@@ -136,15 +133,16 @@ $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0
 |     {
 |       "policy": "random",
 |       "verdict": "stable",
-|       "doubts": ["settling"],
-|       "time": 250,
-|       "waiting": {"mean": 3.850037605757203, "ci": 0.3477808466015034, "theory": 4.000000000000001, "limit": 4.000000000000001},
+|       "doubts": [],
+|       "time": 0,
+|       "waiting": {"mean": null, "ci": null, "theory": 4.000000000000001, "limit": 4.000000000000001},
 |       "messages": {"probes_per_job": 0, "reports_per_job": 0, "per_job": 0, "once_per_job": 0, "growth": "0"},
 |       "memory": {"bits": 0, "growth": "0"},
 |       "symmetric": true,
 |       "vanishes": "cannot",
 |       "wish": "missed",
-|       "cheapest": false
+|       "cheapest": false,
+|       "by": "theory"
 |     }
 |   ],
 |   "floor_waiting": 0.0009823213317179391,
@@ -153,12 +151,12 @@ $ ballast cheapest --servers 100 --load 0.8 --delay 0.05 --messages 0 --memory 0
 | }
 ? 1
 $ ballast cheapest --servers 100 --load 0.8 --delay 0.5 --messages 2 --memory 20 --jobs 20k --replications 4 --format csv
-| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest,doubts,settings
-| "rcpb:c=2,mup=1.12",stable,0.41567492065273637,0.07238657118726298,0.3107520198881294,1.0709730862816405,1.0709730862816405,14,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "rcpb:c=1,mup=2",stable,0.4343874657071009,0.05479109426573291,0.36363636363636365,1.9159773388801422,1.9159773388801422,7,met,yes,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "round-robin",stable,1.732623198115864,0.18649210517027182,1.7156604216831959,0,0,7,missed,no,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "random",stable,3.850037605757203,0.3477808466015034,4.000000000000001,0,0,0,missed,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
-| "pod:d=1",stable,3.850037605757203,0.3477808466015034,4.000000000000001,2,1,0,undecided,no,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| policy,verdict,waiting.mean,waiting.mean.ci,theory.waiting_mean,messages.per_job,messages.once_per_job,memory_bits,wish,cheapest,by,doubts,settings
+| "rcpb:c=2,mup=1.12",stable,0.41567492065273637,0.07238657118726298,0.3107520198881294,1.0709730862816405,1.0709730862816405,14,met,yes,simulation,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "rcpb:c=1,mup=2",stable,0.4343874657071009,0.05479109426573291,0.36363636363636365,1.9159773388801422,1.9159773388801422,7,met,yes,simulation,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "round-robin",stable,,,1.7156604216831959,0,0,7,missed,no,theory,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "pod:d=1",stable,3.850037605757203,0.3477808466015034,4.000000000000001,2,1,0,undecided,no,simulation,settling,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
+| "random",stable,,,4.000000000000001,0,0,0,missed,no,theory,,"servers=100; load=0.8; run.jobs=20000; run.replications=4"
 
 # What cannot be.
 $ ballast cheapest --messages 2
