@@ -1076,6 +1076,14 @@ static void care_emulates_between_reports(void **state) {
     reply(&host, 0, 5, NAN);
     reply(&host, 1, 4, NAN);
     assert_int_equal(care_at(&host, 100), 1); /* both less two, as the cut has it: 3 and 2, then 3 and 3 */
+    for (int i = 0; i < 8; i++) {
+        host.fleet.now = 0;
+        reply(&host, 0, 5, NAN);
+        host.fleet.now = 100;
+        reply(&host, 1, 2, NAN);
+        assert_int_equal(care_at(&host, 100), 1); /* 3, by the cut, and 2 */
+    }
+    reply(&host, 0, 3, NAN);
     host_report(&host, BAL_REPORT_GONE, 1);
     for (int i = 0; i < 20; i++)
         assert_int_equal(care_at(&host, 100), 0);
