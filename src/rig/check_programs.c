@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static bool uses_proxy(const struct bal_experiment *e, enum bal_proxy proxy) {
     for (size_t p = 0; p < e->policies; p++)
         if (e->policy[p].real && e->policy[p].proxy == proxy)
