@@ -33,12 +33,14 @@ $ sed 's/:.*//' order.json | sort | comm -23 - known
 | jiq
 | jiq
 $ sed 's/:.*//' order.json | sort | comm -13 - known
+| care
 | central
 | delayed-off
 | fastest-idle
 | pod-scp
 | pod-sep
 | pod-ssp
+| scd
 | sed
 | stealing
 | weighted-random
