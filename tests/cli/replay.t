@@ -354,7 +354,7 @@ $ ballast replay bursts.csv --autoscale --servers 8 --setup 1s --standby 5s --co
 | jiq                     500       502        504    500 to 500   0.0%  1.00   1.85    141   2.62      13.1
 | tabs:else=hold          926       900       1507    904 to 949  73.5%  1.39  0.156   12.0  0.190     0.952
 | delayed-off             926       900       1507    904 to 949  78.4%     0  0.157   12.0  0.191     0.954
-| tabs            939.5 ± 2.1  840 ± 67  1943 ± 69    918 to 961  56.2%  1.07  0.157   12.0  0.191     0.954
+| tabs            939.5 ± 2.1  721 ± 53  2420 ± 57    918 to 961  56.2%  1.07  0.157   12.0  0.191     0.954
 | windowed               2675      2804       3108  2564 to 2791  98.0%     0   1.06   81.3   1.49      7.43
 |
 | Response times in ms, best mean first. waits: jobs that wait at all. msgs: per job, a probe is two.
@@ -368,7 +368,7 @@ $ ballast replay bursts.csv --autoscale --servers 8 --setup 1s --standby 5s --co
 | delayed-off switches servers off after 5 s idle and on in 1 s: 0.157 kWh, 91.5 % less than jiq (1.85),
 |   whose servers are always on; p99 1507 ms compared with 504.
 | tabs switches servers off after 5 s idle and on in 1 s: 0.157 kWh, 91.5 % less than jiq (1.85),
-|   whose servers are always on; p99 1943 ms compared with 504.
+|   whose servers are always on; p99 2420 ms compared with 504.
 | windowed has as many on as the jobs of the last 1 min want, and on in 1 s: 1.06 kWh, 42.4 % less than jiq (1.85),
 |   whose servers are always on; p99 3108 ms compared with 504.
 $ ballast replay bursts.csv --autoscale --servers 8 --setup 1s --standby 5s --quiet --format json | jq -c '.results[] | [.policy, (.server_hours * 100 | round)]'
