@@ -294,6 +294,22 @@ static ngx_uint_t edit_table(struct bal_ngx_api *api, struct bal_changes *table,
 
 /* ---- making them ---- */
 
+/* Is this tag among "1", "2"? A weak one, W/"1", never is. */
+static bool lists_tag(const ngx_str_t *list, const char *tag, size_t length) {
+    const u_char *at = list->data, *end = list->data + list->len;
+    while (at < end) {
+        const u_char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
+        while (at < stop && (*at == ' ' || *at == '\t'))
+            at++;
+        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t'))
+            stop--;
+        if ((size_t)(stop - at) == length && memcmp(at, tag, length) == 0)
+            return true;
+        at = comma ? comma + 1 : end;
+    }
+    return false;
+}
+
 /* If-Match: the change is only made on top of the generation that its author has seen. */
 static bool is_expected(const ngx_http_request_t *r, uint64_t generation) {
     char tag[32];
@@ -301,7 +317,7 @@ static bool is_expected(const ngx_http_request_t *r, uint64_t generation) {
     if (!header || (header->value.len == 1 && header->value.data[0] == '*'))
         return true;
     const int length = snprintf(tag, sizeof tag, "\"%llu\"", (unsigned long long)generation);
-    return header->value.len == (size_t)length && memcmp(header->value.data, tag, header->value.len) == 0;
+    return lists_tag(&header->value, tag, (size_t)length);
 }
 
 static void apply_changes(const struct bal_ngx_api *api) {
