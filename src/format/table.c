@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -63,6 +64,27 @@ void bal_table_add_number(struct table *table, const char *format, double value)
     if (!isnan(value))
         snprintf(text, sizeof text, format, value);
     bal_table_add(table, "%s", text);
+}
+
+bool bal_table_column(struct table *table, char align, const char *head, ...) {
+    char text[200];
+    va_list args;
+    if (table->state == BAL_TABLE_CELLS)
+        return true;
+    va_start(args, head);
+    vsnprintf(text, sizeof text, head, args);
+    va_end(args);
+    bal_table_add(table, "%s", text);
+    assert(table->columns + 1 < sizeof table->align);
+    table->align[table->columns++] = align;
+    table->state = BAL_TABLE_HEADS;
+    return false;
+}
+
+bool bal_table_end_row(struct table *table) {
+    const bool heads = table->state == BAL_TABLE_HEADS;
+    table->state = BAL_TABLE_CELLS;
+    return heads;
 }
 
 size_t bal_table_text_width(const char *text) {
@@ -153,6 +175,8 @@ static void print_markdown(const struct table *table, const char *align, FILE *o
 }
 
 void bal_table_print(const struct table *table, const char *align, enum bal_table_style style, FILE *out) {
+    if (table->columns == 0 && !table->failed)
+        return;
     if (style == BAL_TABLE_MARKDOWN)
         print_markdown(table, align, out);
     else

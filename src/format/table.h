@@ -12,6 +12,8 @@ struct table {
     size_t cells, capacity;
     char **cell;
     bool failed; /* out of memory: the printed table is incomplete */
+    enum { BAL_TABLE_NEW, BAL_TABLE_HEADS, BAL_TABLE_CELLS } state; /* of one that is made by columns */
+    char align[64];                                                 /* of its columns */
 };
 
 /* Cells are added row by row, the head first; each becomes one line without control characters (base/utf8.h).
@@ -23,6 +25,19 @@ void bal_table_begin(struct table *table, const char *heads);
 void bal_table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A number in a format of one double; an empty cell for NaN. */
 void bal_table_add_number(struct table *table, const char *format, double value);
+
+/* Tables by columns: one function goes through the columns of a row, the first row twice, for the heads too.
+ *
+ *     do {
+ *         if (bal_table_column(&table, 'r', "load"))
+ *             bal_table_add(&table, "%g", point->load);
+ *     } while (bal_table_end_row(&table));
+ *
+ * bal_table_init with no columns begins it. The head is a format; whether the cell is to be added is
+ * returned. */
+bool bal_table_column(struct table *table, char align, const char *head, ...)
+    __attribute__((format(printf, 3, 4)));
+bool bal_table_end_row(struct table *table);
 
 /* How a table looks: aligned, without or with a rule under its head, or in Markdown, where rows stand between
  * bars, which are escaped in cells. */

@@ -20,6 +20,8 @@ enum {
     CLASS_DECIMALS = 3
 }; /* of means where there are classes: three of them, so that the columns stay narrow */
 
+static const struct bal_estimate none = {NAN, NAN};
+
 /* A bar of eighths of a character. */
 static void bar_text(double part, char text[3 * BAR + 1]) {
     static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
@@ -214,18 +216,19 @@ static void add_percentile_theory(struct table *table, const struct bal_case *c,
 }
 
 /* With their half-widths, to the first digit of them. theory_row: NULL where there are no columns for it. */
-static void add_percentiles(struct table *table, const struct columns *columns, const struct bal_case *c,
+static void put_percentiles(struct table *table, const struct columns *columns, const struct bal_case *c,
                             const struct bal_result *result, enum bal_distribution distribution,
                             const struct bal_theory_row *theory_row, struct doubt_notes *notes) {
     for (unsigned i = 0; i < columns->percentiles.count; i++) {
         const double quantile = columns->percentiles.quantile[i];
-        struct bal_estimate value = {NAN, NAN};
+        char text[BAL_METRIC_TEXT], name[BAL_PERCENTILE_TEXT];
+        struct bal_estimate value = none;
         if (bal_comparison_has_means(result))
             value = bal_result_quantile(c, result, distribution, quantile);
-        char text[BAL_METRIC_TEXT];
         bal_percentile_cell(value, text);
-        bal_table_add(table, "%s%s", text, *text ? bal_doubt_add_rare(notes, c, result, quantile) : "");
-        if (columns->theory)
+        if (bal_table_column(table, 'r', "%s", bal_percentile_print(quantile, name)))
+            bal_table_add(table, "%s%s", text, *text ? bal_doubt_add_rare(notes, c, result, quantile) : "");
+        if (columns->theory && bal_table_column(table, 'l', "%s", ""))
             add_percentile_theory(table, c, theory_row, quantile);
     }
 }
@@ -238,7 +241,21 @@ static void name_of(const struct comparison *comparison, size_t i, char text[200
         snprintf(text + length, 200 - length, " (%.*s)", (int)fmin((double)strcspn(called, ":"), 60), called);
 }
 
-static void add_row(struct table *table, const struct columns *columns, const char *policy,
+/* The policy, and the mean of all its jobs. */
+static void put_subject(struct table *table, const char *head, const char *policy, const struct bal_case *c,
+                        const struct bal_result *result, int decimals, struct doubt_notes *notes) {
+    if (bal_table_column(table, 'l', "policy"))
+        bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
+    if (bal_table_column(table, 'r', "%s", head))
+        add_mean(table, result, decimals, bal_doubt_add(notes, policy, c, result));
+}
+
+static void put_messages(struct table *table, const struct bal_result *result) {
+    if (bal_table_column(table, 'r', "msgs"))
+        add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+}
+
+static void put_row(struct table *table, const struct columns *columns, const char *policy,
                     const struct bal_case *c, const struct bal_result *result,
                     const struct bal_theory_row *theory_row, double most, struct doubt_notes *notes) {
     char bar[3 * BAR + 1] = "", bits[32];
@@ -246,18 +263,21 @@ static void add_row(struct table *table, const struct columns *columns, const ch
     if (known)
         bar_text(result->metric[BAL_RESPONSE_MEAN].mean / most, bar);
     short_count(result->memory_bits, bits, sizeof bits);
-    bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
     const struct bal_estimate mean = result->metric[BAL_RESPONSE_MEAN];
-    add_mean(table, result, decimals_of(mean.half_width, mean.mean), bal_doubt_add(notes, policy, c, result));
-    if (columns->bars)
+    put_subject(table, "mean response", policy, c, result, decimals_of(mean.half_width, mean.mean), notes);
+    if (columns->bars && bal_table_column(table, 'l', "%s", ""))
         bal_table_add(table, "%s", bar);
-    add_percentiles(table, columns, c, result, BAL_OF_RESPONSE, theory_row, notes);
-    if (columns->powered)
+    put_percentiles(table, columns, c, result, BAL_OF_RESPONSE, theory_row, notes);
+    if (columns->powered && bal_table_column(table, 'r', "watts"))
         add_short(table, result->verdict == BAL_UNSTABLE ? NAN : result->metric[BAL_POWER_MEAN].mean);
-    bal_table_add_number(table, "%.1f%%", known ? 100 * result->metric[BAL_WAITING_PROBABILITY].mean : NAN);
-    add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
-    bal_table_add(table, "%s", bits);
-    add_theory(table, c, result, theory_row);
+    if (bal_table_column(table, 'r', "waits"))
+        bal_table_add_number(table, "%.1f%%",
+                             known ? 100 * result->metric[BAL_WAITING_PROBABILITY].mean : NAN);
+    put_messages(table, result);
+    if (bal_table_column(table, 'r', "bits"))
+        bal_table_add(table, "%s", bits);
+    if (bal_table_column(table, 'l', "theory"))
+        add_theory(table, c, result, theory_row);
 }
 
 /* The prediction of theory for a class, without the difference, for lack of space. */
@@ -270,42 +290,44 @@ static void add_class_theory(struct table *table, enum bal_theory_kind kind, dou
         bal_table_add(table, "%s %s", bal_theory_sign(kind), value);
 }
 
-static void add_class(struct table *table, const struct columns *columns, const struct bal_case *c,
-                      const struct bal_result *result, const struct bal_prediction *known,
-                      enum bal_distribution distribution, double theory, struct doubt_notes *notes) {
-    static const struct bal_estimate none = {NAN, NAN};
-    const bool has = bal_comparison_has_means(result);
-    const struct bal_estimate *mean = &result->metric[bal_distribution_median(distribution)] - 1;
-    add_estimate(table, has ? *mean : none, CLASS_DECIMALS, "");
-    add_class_theory(table, known->kind, theory);
-    add_percentiles(table, columns, c, result, distribution, NULL, notes);
+/* The mean of a class of jobs, and what theory says of it. */
+static void put_class_mean(struct table *table, const char *head, struct bal_estimate mean,
+                           enum bal_theory_kind kind, double theory) {
+    if (bal_table_column(table, 'r', "%s", head))
+        add_estimate(table, mean, CLASS_DECIMALS, "");
+    if (bal_table_column(table, 'l', "theory"))
+        add_class_theory(table, kind, theory);
 }
 
 /* With two classes: columns for both instead of more columns about all jobs. */
-static void add_class_row(struct table *table, const struct columns *columns, const char *policy,
+static void put_class_row(struct table *table, const struct columns *columns, const char *policy,
                           const struct bal_case *c, const struct bal_result *result,
                           const struct bal_prediction *known, struct doubt_notes *notes) {
-    bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
-    add_mean(table, result, CLASS_DECIMALS, bal_doubt_add(notes, policy, c, result));
-    add_class(table, columns, c, result, known, BAL_OF_HIGH_RESPONSE, known->high.response_mean, notes);
-    add_class(table, columns, c, result, known, BAL_OF_LOW_RESPONSE, known->low.response_mean, notes);
-    add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+    static const enum bal_distribution of[] = {BAL_OF_HIGH_RESPONSE, BAL_OF_LOW_RESPONSE};
+    const double theory[] = {known->high.response_mean, known->low.response_mean};
+    const bool has = bal_comparison_has_means(result);
+    put_subject(table, "all jobs", policy, c, result, CLASS_DECIMALS, notes);
+    for (int i = 0; i < 2; i++) {
+        const struct bal_estimate *mean = &result->metric[bal_distribution_median(of[i])] - 1;
+        put_class_mean(table, i == 0 ? "high jobs" : "low jobs", has ? *mean : none, known->kind, theory[i]);
+        put_percentiles(table, columns, c, result, of[i], NULL, notes);
+    }
+    put_messages(table, result);
 }
 
 /* Where there are more than two. */
-static void add_many_row(struct table *table, const struct columns *columns, const char *policy,
+static void put_many_row(struct table *table, const struct columns *columns, const char *policy,
                          const struct bal_case *c, const struct bal_result *result,
                          const struct bal_prediction *known, struct doubt_notes *notes) {
-    static const struct bal_estimate none = {NAN, NAN};
     const bool has = bal_comparison_has_means(result);
-    bal_table_add(table, "%s%s", policy, bal_sizes_mark(c->policy.policy));
-    add_mean(table, result, CLASS_DECIMALS, bal_doubt_add(notes, policy, c, result));
+    put_subject(table, "all jobs", policy, c, result, CLASS_DECIMALS, notes);
     for (uint32_t i = 0; i < columns->many; i++) {
-        add_estimate(table, has ? result->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i] : none, CLASS_DECIMALS,
-                     "");
-        add_class_theory(table, known->kind, known->class_response[i]);
+        char head[20];
+        snprintf(head, sizeof head, "class %u", i + 1);
+        put_class_mean(table, head, has ? result->metric[BAL_CLASS_1_RESPONSE_MEAN + 2 * i] : none,
+                       known->kind, known->class_response[i]);
     }
-    add_short(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+    put_messages(table, result);
 }
 
 /* ", 30 % of jobs high": which classes there are; "" when there are none. */
@@ -614,80 +636,11 @@ static void print_notes(const struct comparison *comparison, const struct doubt_
     bal_doubt_print(notes, BAL_REMEDY_OPTION, out);
 }
 
-enum { COLUMNS_MAX = 20 + 2 * BAL_PERCENTILES_MAX };
-
-/* A column: its head, and how it is aligned. */
-static void add_head(struct table *table, char *align, char letter, const char *head) {
-    bal_table_add(table, "%s", head);
-    const size_t used = strlen(align);
-    align[used] = letter;
-    align[used + 1] = 0;
-}
-
-static void add_percentile_heads(struct table *table, char *align, const struct columns *columns) {
-    for (unsigned i = 0; i < columns->percentiles.count; i++) {
-        char name[BAL_PERCENTILE_TEXT];
-        add_head(table, align, 'r', bal_percentile_print(columns->percentiles.quantile[i], name));
-        if (columns->theory)
-            add_head(table, align, 'l', "");
-    }
-}
-
-static void add_class_heads(struct table *table, char *align, const struct columns *columns) {
-    static const char *const classes[] = {"high jobs", "low jobs"};
-    add_head(table, align, 'l', "policy");
-    add_head(table, align, 'r', "all jobs");
-    for (unsigned i = 0; i < 2; i++) {
-        add_head(table, align, 'r', classes[i]);
-        add_head(table, align, 'l', "theory");
-        add_percentile_heads(table, align, columns);
-    }
-    add_head(table, align, 'r', "msgs");
-}
-
-static void add_many_heads(struct table *table, char *align, const struct columns *columns) {
-    add_head(table, align, 'l', "policy");
-    add_head(table, align, 'r', "all jobs");
-    for (uint32_t i = 1; i <= columns->many; i++) {
-        char head[20];
-        snprintf(head, sizeof head, "class %u", i);
-        add_head(table, align, 'r', head);
-        add_head(table, align, 'l', "theory");
-    }
-    add_head(table, align, 'r', "msgs");
-}
-
-static void add_heads(struct table *table, char *align, const struct columns *columns) {
-    add_head(table, align, 'l', "policy");
-    add_head(table, align, 'r', "mean response");
-    if (columns->bars)
-        add_head(table, align, 'l', "");
-    add_percentile_heads(table, align, columns);
-    if (columns->powered)
-        add_head(table, align, 'r', "watts");
-    add_head(table, align, 'r', "waits");
-    add_head(table, align, 'r', "msgs");
-    add_head(table, align, 'r', "bits");
-    add_head(table, align, 'l', "theory");
-}
-
-static unsigned count_columns(const struct columns *columns) {
-    const unsigned percentiles = columns->percentiles.count;
-    if (columns->many > 2)
-        return 3 + 2 * columns->many;
-    return columns->classes ? 7 + 2 * percentiles
-                            : 6u + percentiles * (1u + columns->theory) + columns->bars + columns->powered;
-}
-
 static void print_table(const struct comparison *comparison, const size_t *order, struct doubt_notes *notes,
                         enum bal_table_style style, FILE *out) {
     const struct columns columns = columns_of(comparison);
-    char align[COLUMNS_MAX] = "";
     struct table table;
-    bal_table_init(&table, count_columns(&columns));
-    (columns.many > 2  ? add_many_heads
-     : columns.classes ? add_class_heads
-                       : add_heads)(&table, align, &columns);
+    bal_table_init(&table, 0);
     const double most = longest_mean(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         const struct bal_case *c = &comparison->cases[order[i]];
@@ -695,14 +648,16 @@ static void print_table(const struct comparison *comparison, const size_t *order
         const struct bal_theory_row *theory_row = &comparison->theory_row[order[i]];
         char policy[200];
         name_of(comparison, order[i], policy);
-        if (columns.many > 2)
-            add_many_row(&table, &columns, policy, c, result, &theory_row->known, notes);
-        else if (columns.classes)
-            add_class_row(&table, &columns, policy, c, result, &theory_row->known, notes);
-        else
-            add_row(&table, &columns, policy, c, result, theory_row, most, notes);
+        do
+            if (columns.many > 2)
+                put_many_row(&table, &columns, policy, c, result, &theory_row->known, notes);
+            else if (columns.classes)
+                put_class_row(&table, &columns, policy, c, result, &theory_row->known, notes);
+            else
+                put_row(&table, &columns, policy, c, result, theory_row, most, notes);
+        while (bal_table_end_row(&table));
     }
-    bal_table_print(&table, align, style, out);
+    bal_table_print(&table, table.align, style, out);
     bal_table_fini(&table);
 }
 

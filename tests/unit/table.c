@@ -42,6 +42,28 @@ static void begins_with_heads_and_adds_numbers(void **state) {
     bal_table_fini(&table);
 }
 
+static void has_heads_of_its_columns_once(void **state) {
+    (void)state;
+    struct table table;
+    bal_table_init(&table, 0);
+    for (int i = 0; i < 2; i++)
+        do {
+            if (bal_table_column(&table, 'l', "policy"))
+                bal_table_add(&table, i ? "jsq" : "random");
+            if (bal_table_column(&table, 'r', "mean, %s", "ms"))
+                bal_table_add_number(&table, "%.1f", i + 1);
+        } while (bal_table_end_row(&table));
+    assert_int_equal(table.columns, 2);
+    assert_printed(&table, table.align, false,
+                   "policy  mean, ms\n"
+                   "random       1.0\n"
+                   "jsq          2.0\n");
+    bal_table_fini(&table);
+    bal_table_init(&table, 0);
+    assert_printed(&table, table.align, false, ""); /* no row: not even heads */
+    bal_table_fini(&table);
+}
+
 static void aligns(void **state) {
     (void)state;
     static const char *const cells[] = {"policy", "mean", "note", "pod:d=2",   "2.66",
@@ -128,6 +150,7 @@ static void prints_whole_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(begins_with_heads_and_adds_numbers),
+        cmocka_unit_test(has_heads_of_its_columns_once),
         cmocka_unit_test(aligns),
         cmocka_unit_test(draws_a_rule),
         cmocka_unit_test(counts_characters),
