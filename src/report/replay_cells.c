@@ -193,8 +193,8 @@ bool bal_is_marked(const struct bal_replay_report *report) {
     return bal_times_are_doubtful(report->times->recovery->times);
 }
 
-void bal_cell_add_mark(struct table *table, const struct bal_replay_report *report) {
-    if (bal_is_marked(report))
+void bal_put_mark(struct table *table, const struct bal_replay_report *report) {
+    if (bal_is_marked(report) && bal_table_column(table, 'l', "service times"))
         bal_table_add(table, "%s", bal_times_text(report->times->recovery->times));
 }
 
@@ -216,6 +216,17 @@ void bal_cell_add_wanted(struct table *table, const struct bal_target *target, s
         bal_cell_add_time(table, time, unit);
 }
 
+void bal_put_quantiles(struct table *table, const struct bal_replay_report *report,
+                       const struct bal_estimate *time, struct bal_replay_unit unit) {
+    enum bal_response_time shown[BAL_REPLAY_TIMES];
+    const unsigned times = bal_shown_quantiles(report, shown);
+    for (unsigned t = 0; t < times; t++) {
+        char name[BAL_PERCENTILE_TEXT];
+        if (bal_table_column(table, 'r', "%s", bal_quantile_name(report, shown[t], name)))
+            bal_cell_add_time(table, time[shown[t]], unit);
+    }
+}
+
 bool bal_is_priced(const struct bal_replay_report *report) {
     return !isnan(report->price);
 }
@@ -225,20 +236,6 @@ double bal_replay_cost(const struct bal_replay_report *report, const struct bal_
     return report->price * bal_replay_server_time(c, result) / 3600;
 }
 
-void bal_cell_add_cost(struct table *table, const struct bal_replay_report *report, const struct bal_case *c,
-                       const struct bal_result *result) {
-    if (bal_is_priced(report))
-        bal_cell_add(table, bal_replay_cost(report, c, result));
-}
-
-/* Adds a column: its head, and how it is aligned. */
-void bal_column_add(struct table *table, char *align, char letter, const char *head, const char *unit) {
-    bal_table_add(table, "%s%s%s", head, *unit ? ", " : "", unit);
-    const size_t used = strlen(align);
-    align[used] = letter;
-    align[used + 1] = 0;
-}
-
 /* What the marks mean, and what to do about it. */
 void bal_replay_doubt(const struct bal_replay_report *report, FILE *out) {
     const char *mark = bal_recovery_mark(report->times->recovery);
@@ -246,22 +243,12 @@ void bal_replay_doubt(const struct bal_replay_report *report, FILE *out) {
         fprintf(out, "Mind: %s, and so every number here rests on that; see 'waiting' above.\n", mark);
 }
 
-unsigned bal_columns_of_costs(const struct bal_replay_report *report) {
-    return 2u + bal_is_priced(report);
-}
-
-void bal_columns_add_costs(struct table *table, char *align, const struct bal_replay_report *report,
-                           struct bal_replay_unit energy) {
-    bal_column_add(table, align, 'r', energy.name, "");
-    bal_column_add(table, align, 'r', "watts", "");
-    if (bal_is_priced(report))
-        bal_column_add(table, align, 'r', "cost", "");
-}
-
-void bal_cells_add_costs(struct table *table, const struct bal_replay_report *report,
-                         const struct bal_case *c, const struct bal_result *result,
-                         struct bal_replay_unit energy) {
-    bal_cell_add(table, bal_replay_energy(result) / energy.seconds);
-    bal_cell_add(table, result->metric[BAL_POWER_MEAN].mean);
-    bal_cell_add_cost(table, report, c, result);
+void bal_put_costs(struct table *table, const struct bal_replay_report *report, const struct bal_case *c,
+                   const struct bal_result *result, struct bal_replay_unit energy) {
+    if (bal_table_column(table, 'r', "%s", energy.name))
+        bal_cell_add(table, result ? bal_replay_energy(result) / energy.seconds : NAN);
+    if (bal_table_column(table, 'r', "watts"))
+        bal_cell_add(table, result ? result->metric[BAL_POWER_MEAN].mean : NAN);
+    if (bal_is_priced(report) && bal_table_column(table, 'r', "cost"))
+        bal_cell_add(table, result ? bal_replay_cost(report, c, result) : NAN);
 }

@@ -31,31 +31,25 @@ const char *bal_time_name(const struct bal_replay_report *report, enum bal_respo
 /* Is it printed in csv and JSON? Quantiles that were asked for and are usual are printed once. */
 bool bal_time_is_told(const struct bal_replay_report *report, enum bal_response_time which);
 
+/* Columns of a table: the quantiles that it shows. */
+void bal_put_quantiles(struct table *table, const struct bal_replay_report *report,
+                       const struct bal_estimate *time, struct bal_replay_unit unit);
+
 struct bal_replay_unit bal_energy_unit(double joules);
 
 bool bal_is_priced(const struct bal_replay_report *report);
-/* The total cost of servers that are on, and a cell with it; empty if no price is given. */
+/* The total cost of servers that are on; NaN if no price is given. */
 double bal_replay_cost(const struct bal_replay_report *report, const struct bal_case *c,
-                       const struct bal_result *result);
-void bal_cell_add_cost(struct table *table, const struct bal_replay_report *report, const struct bal_case *c,
                        const struct bal_result *result);
 
 /* The mark for each row whose numbers depend on doubtful service times; and the note below the table. */
 bool bal_is_marked(const struct bal_replay_report *report);
-void bal_cell_add_mark(struct table *table, const struct bal_replay_report *report);
+void bal_put_mark(struct table *table, const struct bal_replay_report *report);
 void bal_replay_doubt(const struct bal_replay_report *report, FILE *out);
 
-/* Adds a column: its head, and how it is aligned. */
-void bal_column_add(struct table *table, char *align, char letter, const char *head, const char *unit);
-
-/* What a fleet costs: energy, power, and the price where there is one. How many columns these are, their
- * heads, and the cells of a row. */
-unsigned bal_columns_of_costs(const struct bal_replay_report *report);
-void bal_columns_add_costs(struct table *table, char *align, const struct bal_replay_report *report,
-                           struct bal_replay_unit energy);
-void bal_cells_add_costs(struct table *table, const struct bal_replay_report *report,
-                         const struct bal_case *c, const struct bal_result *result,
-                         struct bal_replay_unit energy);
+/* What a fleet costs: energy, power, and the price where there is one. result: NULL where it is not known. */
+void bal_put_costs(struct table *table, const struct bal_replay_report *report, const struct bal_case *c,
+                   const struct bal_result *result, struct bal_replay_unit energy);
 
 /* The share of all jobs that was turned away. */
 double bal_turned_away(const struct bal_result *result);

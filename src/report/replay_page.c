@@ -237,16 +237,16 @@ enum bal_code bal_replay_figure(const struct bal_replay_report *report, const ch
 /* ---- the page ---- */
 
 /* The first row names the columns, the first column the rows. */
-static void put_table(const struct table *table, const char *align, const char *caption, FILE *out) {
+static void put_table(const struct table *table, const char *caption, FILE *out) {
     bal_html_table_begin(caption, out);
     for (size_t i = 0; i + table->columns <= table->cells; i += table->columns) {
         fputs(i == 0 ? "<thead><tr>\n" : "<tr>\n", out);
         for (size_t c = 0; c < table->columns; c++) {
             if (i == 0 || c == 0)
-                bal_html_table_head(table->cell[i + c], align[c] == 'l',
+                bal_html_table_head(table->cell[i + c], table->align[c] == 'l',
                                     i == 0 ? BAL_HTML_COLUMN : BAL_HTML_ROW, out);
             else
-                bal_html_element("td", align[c] == 'l' ? "l" : NULL, table->cell[i + c], out);
+                bal_html_element("td", table->align[c] == 'l' ? "l" : NULL, table->cell[i + c], out);
         }
         fputs(i == 0 ? "</tr></thead>\n<tbody>\n" : "</tr>\n", out);
     }
@@ -295,13 +295,12 @@ static bool put_head(const struct bal_replay_report *report, FILE *out) {
 
 static bool put_policies(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
-    char align[BAL_REPLAY_COLUMNS];
     struct bal_strbuf notes;
     bal_html_element("h2", NULL, "Policies", out);
-    bal_replay_table(report, order, &table, align);
+    bal_replay_table(report, order, &table);
     const bool good = !table.failed && bal_strbuf_open(&notes);
     if (good) {
-        put_table(&table, align, "Every policy on the recorded requests", out);
+        put_table(&table, "Every policy on the recorded requests", out);
         bal_replay_notes(report, order, notes.stream);
         put_notes(&notes, out);
     }
@@ -311,21 +310,19 @@ static bool put_policies(const struct bal_replay_report *report, const size_t *o
 
 static bool put_kinds(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
-    char align[BAL_REPLAY_COLUMNS];
     if (report->kinds == 0)
         return true;
     bal_html_element("h2", NULL, "Response times by class", out);
-    bal_kinds_table(report, order, &table, align);
+    bal_kinds_table(report, order, &table);
     const bool good = !table.failed;
     if (good)
-        put_table(&table, align, "Response times by class", out);
+        put_table(&table, "Response times by class", out);
     bal_table_fini(&table);
     return good;
 }
 
 static bool put_sizing(const struct bal_replay_report *report, const size_t *order, FILE *out) {
     struct table table;
-    char align[BAL_REPLAY_COLUMNS];
     struct bal_strbuf title, notes;
     if (!report->target)
         return true;
@@ -333,11 +330,11 @@ static bool put_sizing(const struct bal_replay_report *report, const size_t *ord
         return false;
     bal_sizing_title(report, title.stream);
     put_whole(&title, "h2", out);
-    bal_sizing_table(report, order, &table, align);
+    bal_sizing_table(report, order, &table);
     const bool good = !table.failed && bal_strbuf_open(&notes);
     if (good) {
         if (!bal_sizing_is_hopeless(report))
-            put_table(&table, align, "Servers needed", out);
+            put_table(&table, "Servers needed", out);
         bal_sizing_notes(report, notes.stream);
         put_notes(&notes, out);
     }

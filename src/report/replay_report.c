@@ -126,62 +126,44 @@ static void add_range(struct table *table, struct bal_confidence_range range, st
                   bal_cell_number(range.high / unit.seconds, high));
 }
 
-static void add_row(struct table *table, const struct bal_replay_report *report, size_t i,
+static void put_row(struct table *table, const struct bal_replay_report *report, size_t i,
                     struct bal_replay_unit unit, struct bal_replay_unit energy) {
     const struct bal_replay_outcome *outcome = &report->outcomes[i];
     const struct bal_result *result = &outcome->result;
+    const struct bal_case *c = &report->cases[i];
+    const bool classes = report->replay->model.classes;
     char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
-    bal_table_add(table, "%s%s", label, bal_sizes_mark(report->cases[i].policy.policy));
-    bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2,
-                          result->doubts ? " !" : "");
-    enum bal_response_time shown[BAL_REPLAY_TIMES];
-    const unsigned times = bal_shown_quantiles(report, shown);
-    for (unsigned t = 0; t < times; t++)
-        bal_cell_add_time(table, outcome->time[shown[t]], unit);
-    add_range(table, outcome->log[bal_leading(report)], unit);
-    if (report->replay->model.classes) {
+    bal_replay_label(&c->policy, label);
+    if (bal_table_column(table, 'l', "policy"))
+        bal_table_add(table, "%s%s", label, bal_sizes_mark(c->policy.policy));
+    if (bal_table_column(table, 'r', "mean, %s", unit.name))
+        bal_cell_add_estimate(table, bal_in_unit(outcome->time[BAL_TIME_MEAN], unit), 2,
+                              result->doubts ? " !" : "");
+    bal_put_quantiles(table, report, outcome->time, unit);
+    if (bal_table_column(table, 'r', "other logs"))
+        add_range(table, outcome->log[bal_leading(report)], unit);
+    if (classes && bal_table_column(table, 'r', "high p99"))
         bal_cell_add_time(table, result->metric[BAL_HIGH_RESPONSE_P99], unit);
+    if (classes && bal_table_column(table, 'r', "low p99"))
         bal_cell_add_time(table, result->metric[BAL_LOW_RESPONSE_P99], unit);
-    }
-    bal_table_add_number(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
-    bal_cell_add(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
-    bal_cells_add_costs(table, report, &report->cases[i], result, energy);
-    if (report->keeper)
-        bal_cell_add(table, bal_replay_server_time(&report->cases[i], result) / 3600);
-    bal_cell_add_mark(table, report);
+    if (bal_table_column(table, 'r', "waits"))
+        bal_table_add_number(table, "%.1f%%", 100 * result->metric[BAL_WAITING_PROBABILITY].mean);
+    if (bal_table_column(table, 'r', "msgs"))
+        bal_cell_add(table, result->metric[BAL_MESSAGES_PER_JOB].mean);
+    bal_put_costs(table, report, c, result, energy);
+    if (report->keeper && bal_table_column(table, 'r', "server h"))
+        bal_cell_add(table, bal_replay_server_time(c, result) / 3600);
+    bal_put_mark(table, report);
 }
 
-void bal_replay_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
-                      char align[BAL_REPLAY_COLUMNS]) {
+void bal_replay_table(const struct bal_replay_report *report, const size_t *order, struct table *table) {
     const struct bal_replay_unit unit = bal_replay_unit(report);
     const struct bal_replay_unit energy = bal_energy_unit(largest_energy(report));
-    const bool classes = report->replay->model.classes;
-    enum bal_response_time shown[BAL_REPLAY_TIMES];
-    const unsigned times = bal_shown_quantiles(report, shown);
-    bal_table_init(table, (classes ? 7u : 5u) + times + bal_columns_of_costs(report) + report->keeper +
-                              bal_is_marked(report));
-    *align = 0;
-    bal_column_add(table, align, 'l', "policy", "");
-    bal_column_add(table, align, 'r', "mean", unit.name);
-    for (unsigned t = 0; t < times; t++) {
-        char name[BAL_PERCENTILE_TEXT];
-        bal_column_add(table, align, 'r', bal_quantile_name(report, shown[t], name), "");
-    }
-    bal_column_add(table, align, 'r', "other logs", "");
-    if (classes) {
-        bal_column_add(table, align, 'r', "high p99", "");
-        bal_column_add(table, align, 'r', "low p99", "");
-    }
-    bal_column_add(table, align, 'r', "waits", "");
-    bal_column_add(table, align, 'r', "msgs", "");
-    bal_columns_add_costs(table, align, report, energy);
-    if (report->keeper)
-        bal_column_add(table, align, 'r', "server h", "");
-    if (bal_is_marked(report))
-        bal_column_add(table, align, 'l', "service times", "");
+    bal_table_init(table, 0);
     for (size_t i = 0; i < report->count; i++)
-        add_row(table, report, order[i], unit, energy);
+        do
+            put_row(table, report, order[i], unit, energy);
+        while (bal_table_end_row(table));
 }
 
 /* ---- what follows ---- */
@@ -376,11 +358,10 @@ void bal_replay_text(const struct bal_replay_report *report, enum bal_table_styl
         return;
     }
     struct table table;
-    char align[BAL_REPLAY_COLUMNS];
     bal_replay_head(report, out);
     fputc('\n', out);
-    bal_replay_table(report, order, &table, align);
-    bal_table_print(&table, align, style, out);
+    bal_replay_table(report, order, &table);
+    bal_table_print(&table, table.align, style, out);
     bal_table_fini(&table);
     fputc('\n', out);
     bal_replay_notes(report, order, out);

@@ -52,7 +52,7 @@ void bal_replay_explain(const struct bal_replay_report *report, FILE *out);
 
 /* ---- parts that text and page share ---- */
 
-enum { BAL_REPLAY_LABEL = 200, BAL_REPLAY_COLUMNS = 32 };
+enum { BAL_REPLAY_LABEL = 200 };
 
 /* The name of the policy in tables. Default parameters are left out. So are the rates of a policy that
  * switches servers off: its times are those of the fleet. */
@@ -73,14 +73,10 @@ struct bal_replay_unit {
 struct bal_replay_unit bal_time_unit(double seconds);
 struct bal_replay_unit bal_replay_unit(const struct bal_replay_report *report);
 
-/* Fill a table, which the caller prints and ends; align gets a letter for each column. */
-void bal_replay_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
-                      char align[BAL_REPLAY_COLUMNS]);
-void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
-                      char align[BAL_REPLAY_COLUMNS]);
-
-void bal_kinds_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
-                     char align[BAL_REPLAY_COLUMNS]);
+/* Fill a table, which the caller prints, as its columns are aligned, and ends. */
+void bal_replay_table(const struct bal_replay_report *report, const size_t *order, struct table *table);
+void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table);
+void bal_kinds_table(const struct bal_replay_report *report, const size_t *order, struct table *table);
 
 /* Is the target out of reach for any fleet? Then there is no table of it. */
 bool bal_sizing_is_hopeless(const struct bal_replay_report *report);

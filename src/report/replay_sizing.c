@@ -56,24 +56,14 @@ static bool needs_less(const struct bal_sizing *a, const struct bal_sizing *b) {
                                     : a->outcome == BAL_SIZED && a->servers < b->servers;
 }
 
-static void add_sizing(struct table *table, const struct bal_replay_report *report, size_t i,
-                       struct bal_replay_unit unit, struct bal_replay_unit energy) {
-    const struct bal_sizing *sizing = &report->sizing[i];
-    char label[BAL_REPLAY_LABEL];
-    bal_replay_label(&report->cases[i].policy, label);
-    bal_table_add(table, "%s%s", label, bal_sizes_mark(report->cases[i].policy.policy));
-    if (sizing->outcome != BAL_SIZED) {
-        if (sizing->outcome == BAL_SIZE_BEYOND)
-            bal_table_add(table, "> %u", sizing->servers);
-        else
-            bal_table_add(table, "none");
-        for (int k = 0; k < 5 + bal_is_priced(report); k++)
-            bal_table_add(table, "%s", "");
-        bal_cell_add_mark(table, report);
-        return;
-    }
+/* "4 (3 to 6)", "> 100" */
+static void add_servers(struct table *table, const struct bal_sizing *sizing) {
     const char *mark = sizing->at.result.doubts ? " !" : "";
-    if (sizing->low == 0)
+    if (sizing->outcome == BAL_SIZE_BEYOND)
+        bal_table_add(table, "> %u", sizing->servers);
+    else if (sizing->outcome != BAL_SIZED)
+        bal_table_add(table, "none");
+    else if (sizing->low == 0)
         bal_table_add(table, "%u (?)%s", sizing->servers, mark);
     else if (sizing->high == 0)
         bal_table_add(table, "%u (%u or more)%s", sizing->servers, sizing->low, mark);
@@ -81,31 +71,37 @@ static void add_sizing(struct table *table, const struct bal_replay_report *repo
         bal_table_add(table, "%u (%u to %u)%s", sizing->servers, sizing->low, sizing->high, mark);
     else
         bal_table_add(table, "%u%s", sizing->servers, mark);
-    bal_table_add(table, "%.3f", sizing->c.model.load);
-    bal_cell_add_wanted(table, report->target, sizing->at.time[BAL_TIME_WANTED], unit);
-    bal_cell_add(table, sizing->one_fewer / unit.seconds);
-    bal_cells_add_costs(table, report, &sizing->c, &sizing->at.result, energy);
-    bal_cell_add_mark(table, report);
 }
 
-void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table,
-                      char align[BAL_REPLAY_COLUMNS]) {
+static void put_sizing(struct table *table, const struct bal_replay_report *report, size_t i,
+                       struct bal_replay_unit unit, struct bal_replay_unit energy) {
+    static const struct bal_estimate unknown = {NAN, NAN};
+    const struct bal_sizing *sizing = &report->sizing[i];
+    const bool sized = sizing->outcome == BAL_SIZED;
+    char label[BAL_REPLAY_LABEL];
+    bal_replay_label(&report->cases[i].policy, label);
+    if (bal_table_column(table, 'l', "policy"))
+        bal_table_add(table, "%s%s", label, bal_sizes_mark(report->cases[i].policy.policy));
+    if (bal_table_column(table, 'r', "servers"))
+        add_servers(table, sizing);
+    if (bal_table_column(table, 'r', "load"))
+        bal_table_add_number(table, "%.3f", sized ? sizing->c.model.load : NAN);
+    if (bal_table_column(table, 'r', "%s, %s", report->target->name, unit.name))
+        bal_cell_add_wanted(table, report->target, sized ? sizing->at.time[BAL_TIME_WANTED] : unknown, unit);
+    if (bal_table_column(table, 'r', "one fewer"))
+        bal_cell_add(table, sized ? sizing->one_fewer / unit.seconds : NAN);
+    bal_put_costs(table, report, &sizing->c, sized ? &sizing->at.result : NULL, energy);
+    bal_put_mark(table, report);
+}
+
+void bal_sizing_table(const struct bal_replay_report *report, const size_t *order, struct table *table) {
     const struct bal_replay_unit unit = bal_replay_unit(report);
     double most = 0;
     for (size_t i = 0; i < report->count; i++)
         if (report->sizing[i].outcome == BAL_SIZED)
             most = fmax(most, bal_replay_energy(&report->sizing[i].at.result));
     const struct bal_replay_unit energy = bal_energy_unit(most);
-    bal_table_init(table, 5u + bal_columns_of_costs(report) + bal_is_marked(report));
-    *align = 0;
-    bal_column_add(table, align, 'l', "policy", "");
-    bal_column_add(table, align, 'r', "servers", "");
-    bal_column_add(table, align, 'r', "load", "");
-    bal_column_add(table, align, 'r', report->target->name, unit.name);
-    bal_column_add(table, align, 'r', "one fewer", "");
-    bal_columns_add_costs(table, align, report, energy);
-    if (bal_is_marked(report))
-        bal_column_add(table, align, 'l', "service times", "");
+    bal_table_init(table, 0);
     size_t *rank = malloc((report->count + 1) * sizeof *rank);
     table->failed = table->failed || !rank;
     for (size_t i = 0; rank && i < report->count; i++) {
@@ -115,7 +111,9 @@ void bal_sizing_table(const struct bal_replay_report *report, const size_t *orde
         rank[at] = order[i];
     }
     for (size_t i = 0; rank && i < report->count; i++)
-        add_sizing(table, report, rank[i], unit, energy);
+        do
+            put_sizing(table, report, rank[i], unit, energy);
+        while (bal_table_end_row(table));
     free(rank);
 }
 
@@ -215,12 +213,11 @@ void bal_sizing_notes(const struct bal_replay_report *report, FILE *out) {
 void bal_sizing_text(const struct bal_replay_report *report, const size_t *order, enum bal_table_style style,
                      FILE *out) {
     struct table table;
-    char align[BAL_REPLAY_COLUMNS];
     bal_sizing_title(report, out);
     fputc('\n', out);
     if (!bal_sizing_is_hopeless(report)) {
-        bal_sizing_table(report, order, &table, align);
-        bal_table_print(&table, align, style, out);
+        bal_sizing_table(report, order, &table);
+        bal_table_print(&table, table.align, style, out);
         bal_table_fini(&table);
         fputc('\n', out);
     }
