@@ -281,7 +281,7 @@ static void print_said(const struct row *row, char *to, size_t room) {
     if (strlen(format) > 24)
         snprintf(short_format, sizeof short_format, "`--log-format '%.12s...'`", format);
     else if (*format)
-        snprintf(short_format, sizeof short_format, "`--log-format %s`", format);
+        snprintf(short_format, sizeof short_format, "`--log-format %.24s`", format);
     snprintf(to, room, "%s%s%s%s%s", short_format, *short_format && row->service ? " " : "",
              row->service ? "`--service-field " : "", row->service ? row->service : "",
              row->service ? "`" : "");
