@@ -44,11 +44,9 @@ static enum bal_code set_tokens(void *into, const char *value, struct bal_error 
     if (!comma || !bal_number_parse(value, (size_t)(comma - value), &prompt) ||
         !bal_number_parse(comma + 1, strlen(comma + 1), &answer) || !(prompt >= 0 && prompt <= 1e3) ||
         !(answer > 0 && answer <= 1e3))
-        return bal_fail(
-            err, BAL_E_RANGE,
-            "'%.60s'; use two numbers of seconds, to read a token of the prompt and to write one, as in "
-            "0.0002,0.025",
-            value);
+        return bal_fail(err, BAL_E_RANGE,
+                        "not two numbers of seconds, to read a token of the prompt and to write one, such as "
+                        "0.0002,0.025");
     options->token_service[0] = prompt;
     options->token_service[1] = answer;
     return BAL_OK;

@@ -112,6 +112,9 @@ static double evaluate(struct fitter *f, const struct bal_speeds *speeds, uint32
                        struct bal_speeds_candidate *candidate) {
     double sum = 0, mean = 0, count = 0;
     uint64_t impossible = 0;
+    *candidate = (struct bal_speeds_candidate){.likelihood = -INFINITY};
+    if (f->stop && *f->stop)
+        return -INFINITY;
     replay_all(f, speeds, slots);
     for (uint32_t i = 0; i < f->jobs; i++) {
         const struct logged_job *job = &f->job[i];

@@ -113,7 +113,7 @@ static void print_recovered(const struct bal_recovery_report *report, FILE *out)
         bal_time_length(r->shared_mean, mean);
         bal_head_line(out, "",
                       "read as served in order, the mean would be %s; a replay serves in order, so that "
-                      "percentiles on servers that share would be others",
+                      "percentiles on servers that share would be others; with --speeds find it shares too",
                       mean);
     }
     if (report->spread && r->times == BAL_TIMES_IN_ORDER)

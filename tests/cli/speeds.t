@@ -114,6 +114,15 @@ $ ballast replay nameless.csv --speeds 'cores(4)' --servers 3 --policy random --
 | span     2026-10-14 17:46:40 to 2026-10-14 17:48:18 UTC
 
 # What cannot be.
+$ ballast test-server --tokens 5
+! ballast: --tokens 5: not two numbers of seconds, to read a token of the prompt and to write one, such as 0.0002,0.025
+? 2
+$ ballast test-server --tokens 1,0
+! ballast: --tokens 1,0: not two numbers of seconds, to read a token of the prompt and to write one, such as 0.0002,0.025
+? 2
+$ ballast test-server --tokens 0.1,0.1 --burn
+! ballast: test-server: --burn streams no tokens; leave out one of --burn and --tokens
+? 2
 $ ballast replay log.csv --speeds found
 ! ballast: --speeds found: speeds 'found': this is none of them; write cores(4), batch(8,0.15) or table(1:1 2:1.8 8:4.5), which tells the total speed with so many jobs in service, or none
 ? 2
