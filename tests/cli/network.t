@@ -175,3 +175,8 @@ $ awk 'BEGIN { print "time,duration_s"; split("0 0.1 5", t); split("10 10 1", d)
 $ ballast replay held.csv --servers 2 --time-field time:start --policy jiq:else=hold --events 'restart-servers:0.5,1@1' \
 >     --format json --quiet | jq '.results[].response.mean | round'
 | 12
+
+# A policy that chooses by loads is told the last one of a server that is no longer ejected, and uses it again.
+$ ballast compare --servers 10 --load 0.5 --churn 300,20 --ejection --policy lsq --jobs 50k --replications 4 --format json \
+>     --quiet | jq '.results[0].response.mean | . > 1 and . < 1.5'
+| true
