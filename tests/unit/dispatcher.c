@@ -1942,10 +1942,26 @@ static void a_block_is_opened_with_a_policy_that_has_no_name_here(void **user) {
 
 /* ---- another policy ---- */
 
-static const char *const switched[] = {
-    "random",         "round-robin", "least-conn", "jiq",  "jiq:else=hold", "jiq:else=least-conn",
-    "rcpb:else=hold", "pi",          "lsq",        "ewma", "prequal",       "pod:d=3",
-    "pod-memory",     "jsq",         "sed",        "rcpb", "fastest-idle",  "weighted-round-robin"};
+static const char *const switched[] = {"random",
+                                       "round-robin",
+                                       "least-conn",
+                                       "jiq",
+                                       "jiq:else=hold",
+                                       "jiq:else=least-conn",
+                                       "rcpb:else=hold",
+                                       "pi",
+                                       "lsq",
+                                       "ewma",
+                                       "prequal",
+                                       "scd",
+                                       "care:x=2",
+                                       "pod:d=3",
+                                       "pod-memory",
+                                       "jsq",
+                                       "sed",
+                                       "rcpb",
+                                       "fastest-idle",
+                                       "weighted-round-robin"};
 enum { SWITCHED = sizeof switched / sizeof *switched, UNDER_WAY = 24 };
 
 /* Tickets of one process. */
