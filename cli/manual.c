@@ -10,8 +10,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A paragraph: backslashes, and control characters at the start of a line, must be escaped; every sentence
- * begins a new line. */
+/* Paragraphs, with an empty line between them: backslashes, and control characters at the start of a line, must
+ * be escaped; every sentence begins a new line. */
 static void put_text(const char *text, FILE *out) {
     bool line_start = true;
     for (const char *c = text; *c; c++) {
@@ -22,6 +22,8 @@ static void put_text(const char *text, FILE *out) {
         }
         if (line_start && (*c == '.' || *c == '\''))
             fputs("\\&", out);
+        if (line_start && *c == '\n')
+            fputs(".Pp", out);
         if (*c == '\\')
             fputs("\\e", out);
         else

@@ -1,5 +1,10 @@
 # Settings mean the same on command lines and in experiment files: they come from one table.
 
+# groff wants .Pp between paragraphs.
+$ ballast help --manual | grep -c '^$'
+| 0
+? 1
+
 # Every field of a model is an option of compare (the clock is --slotted), and is in the manual.
 $ ballast check --fields | sed -n '/^### `fleet`/,/^### `policy`/s/^| `\([a-z-]*\)`.*/\1/p' | sort >fields
 $ ballast compare --help | sed -n 's/^  --\([a-z-]*\) .*/\1/p' | sort >options
