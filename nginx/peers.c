@@ -337,8 +337,16 @@ static void list_servers(struct bal_ngx_peers *peers) {
 
 /* ---- the role ---- */
 
-static size_t records_at(const struct bal_ngx_peers *peers) {
+static size_t slots_logged_at(const struct bal_ngx_peers *peers) {
     return bal_ngx_aligned(sizeof(struct bal_ngx_shared) + peers->config.servers);
+}
+
+static size_t slots_logged_size(const struct bal_ngx_peers *peers) {
+    return peers->config.min_slots ? peers->config.servers * sizeof *peers->slots_logged : 0;
+}
+
+static size_t records_at(const struct bal_ngx_peers *peers) {
+    return slots_logged_at(peers) + bal_ngx_aligned(slots_logged_size(peers));
 }
 
 static uint32_t records_capacity(const struct bal_ngx_peers *peers) {
@@ -395,6 +403,7 @@ static void create(void *user, void *block, uint64_t now) {
     peers->config.boot = bal_ngx_boot();
     bal_ngx_records_init((void *)((char *)block + records_at(peers)), peers->config.servers,
                          records_capacity(peers));
+    memset((char *)block + slots_logged_at(peers), 0, slots_logged_size(peers));
     memset((char *)block + history_at(peers), 0, sizeof(struct bal_ngx_history));
     bal_dispatcher_create((char *)block + shared_size(peers), &peers->upstream->policy, &peers->config, now);
 }
@@ -403,6 +412,7 @@ static enum bal_code open_block(void *user, void *block, uint64_t seed, struct b
     struct bal_ngx_peers *peers = user;
     ngx_pool_t *pool = ngx_cycle->pool;
     peers->shared = block;
+    peers->slots_logged = peers->config.min_slots ? (void *)((char *)block + slots_logged_at(peers)) : NULL;
     peers->records = (void *)((char *)block + records_at(peers));
     peers->history = (void *)((char *)block + history_at(peers));
     peers->d = ngx_pcalloc(pool, bal_dispatcher_view_size(&peers->upstream->policy, &peers->config));
@@ -644,15 +654,15 @@ static void add_to_history(struct bal_ngx_peers *peers, uint64_t now) {
     bal_ngx_history_add(peers->history, &moment, peers->records->times, peers->config.classes);
 }
 
-/* By one process: what slots=auto has found of a server. */
-static void log_slots(struct bal_ngx_peers *peers, uint32_t number, const struct bal_server_view *view) {
+/* Under the lock: what slots=auto has found of a server. */
+static void log_slots(const struct bal_ngx_peers *peers, uint32_t number,
+                      const struct bal_server_view *view) {
     u_char text[BAL_NGX_FOUND_TEXT];
-    if (!peers->slots_logged || ngx_worker != 0 || !view->name ||
-        view->concurrency.limit == peers->slots_logged[number])
+    if (!peers->slots_logged || !view->name || view->concurrency.limit == peers->slots_logged[number])
         return;
     if (view->concurrency.limit) {
         bal_ngx_found_print(text, &view->concurrency, peers->slots_logged[number]);
-        bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: upstream \"%V\", server %s: %s",
+        bal_ngx_journal_add(NGX_LOG_NOTICE, "ballast: upstream \"%V\", server %s: %s",
                             &peers->upstream->us->host, view->name, text);
     }
     peers->slots_logged[number] = view->concurrency.limit;
@@ -974,11 +984,6 @@ ngx_int_t bal_ngx_peers_init(ngx_conf_t *cf, struct bal_ngx_peers *peers, struct
     memcpy(peers->config.class_limit, upstream->class_limit, sizeof upstream->class_limit);
     if (bal_ngx_changes_conf(cf)->used)
         peers->config.policy_room = bal_dispatcher_policy_room(&peers->config);
-    if (peers->config.min_slots) {
-        peers->slots_logged = ngx_pcalloc(cf->pool, peers->config.servers * sizeof *peers->slots_logged);
-        if (!peers->slots_logged)
-            return NGX_ERROR;
-    }
     if (bal_dispatcher_check(&upstream->policy, &peers->config, &err)) {
         ngx_log_error(NGX_LOG_EMERG, cf->log, 0, "ballast: upstream \"%V\": %s in %V:%ui",
                       &upstream->us->host, err.text, &upstream->file, upstream->line);

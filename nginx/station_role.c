@@ -277,15 +277,16 @@ static void collect_silence(struct bal_ngx_station *station, const struct bal_st
     }
 }
 
-/* Not under the lock; by one process. */
-static void log_slots(struct bal_ngx_station *station) {
+/* Not under the lock; by the process that has looked. */
+static void log_slots(const struct bal_ngx_station *station) {
     u_char text[BAL_NGX_FOUND_TEXT];
-    if (ngx_worker != 0 || station->found.limit == station->slots_logged)
+    const uint64_t before =
+        __atomic_exchange_n(&station->shared->slots_logged, station->found.limit, __ATOMIC_RELAXED);
+    if (before == station->found.limit)
         return;
-    bal_ngx_found_print(text, &station->found, station->slots_logged);
+    bal_ngx_found_print(text, &station->found, (uint32_t)before);
     bal_ngx_journal_log(NGX_LOG_NOTICE, ngx_cycle->log, "ballast: station \"%V\": %s", &station->us->host,
                         text);
-    station->slots_logged = station->found.limit;
 }
 
 /* Not under the lock. */

@@ -20,6 +20,7 @@ enum { DISPATCHERS_MAX = 128, STATIONS_MAX = 192 };
 /* In shared memory, in front of the records and the core's block. */
 struct bal_ngx_station_shared {
     uint64_t silence_logged_at; /* when it was last logged that the keeper does not answer; 0: it does */
+    uint64_t slots_logged;      /* the slots that were found when they were last logged; 0: never */
 };
 
 /* What is to be logged of the keeper after the lock is released. */
@@ -66,9 +67,8 @@ struct bal_ngx_station {
     struct bal_ngx_history *history;
     struct bal_ngx_keeper_silence silence;
     struct bal_concurrency_view found; /* when last looked at; limit 0: slots are given */
-    uint32_t slots_logged;
-    bool unapplied;       /* dispatchers have been resolved that are not in the block yet */
-    ngx_rbtree_t waiting; /* struct bal_ngx_station_request by ticket */
+    bool unapplied;                    /* dispatchers have been resolved that are not in the block yet */
+    ngx_rbtree_t waiting;              /* struct bal_ngx_station_request by ticket */
     ngx_rbtree_node_t sentinel;
 };
 

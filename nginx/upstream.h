@@ -100,7 +100,7 @@ struct bal_ngx_peers {
     struct bal_ngx_silence silence;
     struct bal_ngx_checker *checker; /* of health checks; NULL: not needed yet */
     ngx_queue_t sent;                /* struct bal_ngx_peer_data, of this process; with stations */
-    uint32_t *slots_logged;          /* by number; NULL: slots are given */
+    uint32_t *slots_logged;          /* by number, in shared memory; NULL: slots are given */
     uint32_t decisions;              /* so far */
     time_t untracked_logged_at;      /* when untracked requests were last logged */
 };
