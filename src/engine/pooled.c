@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pooled engine: one common queue, first come, first served, in front of equal servers that may switch
- * off (rules in scheme/common_queue.c).
+ * off (rules in common_queue.c).
  *
  * Jobs get their sizes when they arrive, from the same streams as in the event engine, so that a common queue
  * and a dispatch policy are compared on the same jobs. Completions wait in one heap, ends of standby and of
