@@ -178,7 +178,7 @@ static void rates_by_number_agree(void **state) {
     }
 }
 
-/* Of 24 ranges of 95 % at least 19 must hold what is true. Were they right, fewer would in 0.6 % of all
+/* Of 24 ranges of 95 % at least 19 must hold what is true. Were they right, fewer would in 0.1 % of all
  * choices of seeds; these are fixed. */
 static void ranges_hold_the_truth(void **state) {
     (void)state;
