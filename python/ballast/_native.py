@@ -96,32 +96,30 @@ _library.bal_command_result_fini.restype = None
 _library.bal_command_result_fini.argtypes = [ctypes.POINTER(_Answer)]
 
 _POINTER = ctypes.POINTER(ctypes.c_void_p)
-_result: Any
-_arguments: List[Any]
-for _name, _result, _arguments in (
-        ('bal_question_new', ctypes.c_int, [ctypes.c_char_p, ctypes.POINTER(_Host), _POINTER,
-                                            ctypes.POINTER(_Error)]),
-        ('bal_question_free', None, [ctypes.c_void_p]),
-        ('bal_question_set', ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p,
-                                            ctypes.POINTER(_Error)]),
-        ('bal_question_setting_at', ctypes.c_bool, [ctypes.c_void_p, ctypes.c_size_t,
-                                                    ctypes.POINTER(_Setting)]),
-        ('bal_question_run', ctypes.c_int, [ctypes.c_void_p, _POINTER, ctypes.POINTER(_Error)]),
-        ('bal_answer_kind', ctypes.c_int, [ctypes.c_void_p]),
-        ('bal_answer_text', ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_void_p]),
-        ('bal_answer_free', None, [ctypes.c_void_p])):
-    _function = getattr(_library, _name)
-    _function.restype, _function.argtypes = _result, _arguments
 
-for _name, _result, _arguments in (
-        ('fleet_probe', ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_uint32]),
-        ('fleet_work', ctypes.c_double, [ctypes.c_void_p, ctypes.c_uint32]),
-        ('fleet_weight', ctypes.c_double, [ctypes.c_void_p, ctypes.c_uint32]),
-        ('fleet_is_open', ctypes.c_bool, [ctypes.c_void_p, ctypes.c_uint32]),
-        ('fleet_open', ctypes.c_uint32, [ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32)]),
-        ('random', ctypes.c_uint64, [ctypes.c_void_p])):
-    _function = getattr(_library, 'bal_question_' + _name)
-    _function.restype, _function.argtypes = _result, _arguments
+
+def _declare(name: str, result: Any, *arguments: Any) -> None:
+    function = getattr(_library, name)
+    function.restype, function.argtypes = result, arguments
+
+
+_declare('bal_question_new', ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(_Host), _POINTER,
+         ctypes.POINTER(_Error))
+_declare('bal_question_free', None, ctypes.c_void_p)
+_declare('bal_question_set', ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p,
+         ctypes.POINTER(_Error))
+_declare('bal_question_setting_at', ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t,
+         ctypes.POINTER(_Setting))
+_declare('bal_question_run', ctypes.c_int, ctypes.c_void_p, _POINTER, ctypes.POINTER(_Error))
+_declare('bal_answer_kind', ctypes.c_int, ctypes.c_void_p)
+_declare('bal_answer_text', ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
+_declare('bal_answer_free', None, ctypes.c_void_p)
+_declare('bal_question_fleet_probe', ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32)
+_declare('bal_question_fleet_work', ctypes.c_double, ctypes.c_void_p, ctypes.c_uint32)
+_declare('bal_question_fleet_weight', ctypes.c_double, ctypes.c_void_p, ctypes.c_uint32)
+_declare('bal_question_fleet_is_open', ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint32)
+_declare('bal_question_fleet_open', ctypes.c_uint32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint32))
+_declare('bal_question_random', ctypes.c_uint64, ctypes.c_void_p)
 fleet_probe: Callable[[int, int], int] = _library.bal_question_fleet_probe
 fleet_work: Callable[[int, int], float] = _library.bal_question_fleet_work
 fleet_weight: Callable[[int, int], float] = _library.bal_question_fleet_weight
